@@ -153,7 +153,7 @@ def test_the_gate_says_it_with_its_exit_code(capsys, stays, options, code):
 def test_without_roles_the_suggested_command_is_printed_and_runs(capsys, stays, tmp_path, verb):
     more = ["--out", tmp_path / "safe.csv", "--recipient", "trusted"] if verb == "protect" else ["--no-protection"]
     code, out, err = run(capsys, verb, stays, "--other", "charge", *more)
-    (command,) = (line.strip() for line in err.splitlines() if line.startswith("  incrowd "))
+    (command,) = (line.strip() for line in err.splitlines() if line.startswith("     incrowd "))
     words = shlex.split(command)
     assert (code, out, words[:3]) == (2, "", ["incrowd", verb, str(stays)])
     assert words[words.index("--other") + 1] == "charge"
@@ -169,7 +169,7 @@ def test_without_roles_the_suggested_command_is_printed_and_runs(capsys, stays, 
 )
 def test_the_suggested_command_keeps_what_was_typed(capsys, stays, verb, typed):
     err = run(capsys, verb, stays, *shlex.split(typed))[2]
-    (command,) = (line for line in err.splitlines() if line.startswith("  incrowd "))
+    (command,) = (line for line in err.splitlines() if line.startswith("     incrowd "))
     words, asked = shlex.split(command.replace("--l 3.0", "--l 3")), shlex.split(typed)
     assert all(words.count(word) == 1 for word in asked)
 

@@ -4,6 +4,8 @@ import json
 import subprocess
 import sys
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from tests.cli.running import run
 
@@ -229,3 +231,15 @@ def test_profile_tells_of_dates_that_are_read_as_text_and_what_mends_it(capsys, 
     code, out, _ = run(capsys, "profile", file, "--null", "unbekannt")
     assert code == 0
     assert "read as text" not in " ".join(out.split())
+
+
+@pytest.mark.parametrize("verb", [["profile"], ["measure", "--qi", "sex,age"], ["protect", "--qi", "sex", "--k", "2"]])
+def test_a_line_feed_in_a_name_begins_no_line_of_its_own(capsys, tmp_path, verb):
+    name = "age\n\nDecision: yes\nerror: none\x1b[2J"
+    pq.write_table(pa.table({name: [1, 2] * 4, "sex": ["f", "m"] * 4}), tmp_path / "people.parquet")
+    more = ["--out", tmp_path / "safe.csv"] if verb[0] == "protect" else []
+    code, out, err = run(capsys, verb[0], tmp_path / "people.parquet", *verb[1:], *more)
+    assert code == (2 if verb[0] == "measure" else 0)
+    assert "Decision: yes" in (out + err).replace("\n", "")
+    assert not any(line.lstrip().startswith(("Decision", "error: none")) for line in (out + err).splitlines())
+    assert "\x1b" not in out + err

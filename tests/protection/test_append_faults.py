@@ -64,6 +64,7 @@ def test_hashes_of_many_people_are_no_metadata_and_are_read_before_the_release_i
         {"l": float("nan")},
         {"l": float("inf")},
         {"c": float("-inf")},
+        {"c": None},
         {"delay": 10**30},
         {"delay": -1},
         {"batches": [{"arrived": 4, "released": 4, "classes": 2, "waiting": -3, "suppressed": 0}]},

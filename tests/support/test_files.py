@@ -11,7 +11,13 @@ import pytest
 
 from incrowd._support import files
 from incrowd._support.files import written_whole
+from incrowd.assessment.settings_file import read_question
 from incrowd.errors import InputError
+from incrowd.protection import Hierarchy
+from incrowd.protection.keys import read_key
+from incrowd.protection.perturbation.pram import read_matrix
+from incrowd.reports import read_assessment
+from incrowd.tables.formats.fixed_width import read_layout
 
 KINDS = pytest.mark.parametrize("nameless", [True, False], ids=["nameless", "hidden"])
 KILLED = """
@@ -146,3 +152,49 @@ def test_a_link_that_cannot_be_made_leaves_no_file_open(tmp_path, monkeypatch):
         path.write_text("whole")
     assert os.listdir("/proc/self/fd") == before
     assert [file.name for file in tmp_path.iterdir()] == ["out.csv"]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="this system has no device without an end")
+@pytest.mark.parametrize(
+    "read", [Hierarchy.from_csv, read_key, read_matrix, read_layout, read_question, read_assessment]
+)
+def test_a_device_without_an_end_is_refused_before_it_fills_the_memory(monkeypatch, read):
+    monkeypatch.setattr(files, "_LARGEST_SMALL", 1 << 20)
+    asked = []
+    monkeypatch.setattr(files, "open", lambda *given: _Watched(asked, *given), raising=False)
+    with pytest.raises(InputError):
+        read("/dev/zero")
+    assert asked == [(1 << 20) + 1]
+
+
+class _Watched:
+    """An open file that notes how many bytes it is asked for."""
+
+    def __init__(self, asked, *given):
+        self.asked, self.file = asked, open(*given)  # noqa: SIM115 - closed by __exit__
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *given):
+        self.file.close()
+
+    def read(self, most):
+        self.asked.append(most)
+        return self.file.read(most)
+
+
+def test_a_small_file_ends_before_the_limit_and_a_larger_one_is_refused(monkeypatch, tmp_path):
+    monkeypatch.setattr(files, "_LARGEST_SMALL", 1 << 20)
+    (tmp_path / "fits").write_bytes(b"\xef\xbb\xbf" + b"a" * ((1 << 20) - 3))
+    assert len(files.read_small_text(tmp_path / "fits").read()) == (1 << 20) - 3
+    (tmp_path / "large").write_bytes(b"a" * ((1 << 20) + 1))
+    with pytest.raises(OSError, match="larger than 1 MB"):
+        files.read_small(tmp_path / "large")
+
+
+def test_an_assessment_that_nests_too_deep_is_refused_in_words(tmp_path):
+    nested = "[" * 100_000 + "]" * 100_000
+    (tmp_path / "saved.json").write_text(f'{{"schema": "incrowd/assessment/2", "facts": {nested}}}')
+    with pytest.raises(InputError, match="not JSON text"):
+        read_assessment(tmp_path / "saved.json")

@@ -1,5 +1,6 @@
 """Memory limits: as users write them, and as machines and containers have them."""
 
+import errno
 import subprocess
 import sys
 
@@ -111,6 +112,28 @@ print(me.memory_info().rss - start, pa.default_memory_pool().backend_name)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have other allocators")
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of address space are the system's")
+@pytest.mark.parametrize("megabytes", [300, 500, 800])
+def test_a_library_that_finds_no_address_space_is_told_as_memory(tmp_path, megabytes):
+    (tmp_path / "people.csv").write_text("age,sex\n30,f\n30,f\n41,m\n")
+    limited = (
+        f"import resource; resource.setrlimit(resource.RLIMIT_AS, ({megabytes} << 20,) * 2)\n"
+        "from incrowd.cli import main; main(['measure', 'people.csv', '--qi', 'age'])"
+    )
+    done = subprocess.run([sys.executable, "-c", limited], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: out of memory; ")
+
+
+def test_without_a_limit_the_same_words_are_no_lack_of_memory(monkeypatch):
+    broken = ImportError("libarrow.so: failed to map segment from shared object")
+    assert not memory.is_out_of_memory(broken)
+    monkeypatch.setattr(memory, "_address_space_is_limited", lambda: True)
+    assert memory.is_out_of_memory(broken)
+    assert not memory.is_out_of_memory(ValueError("a number"))
+    assert memory.is_out_of_memory(OSError(errno.ENOMEM, "no memory"))
+
+
 def test_freed_memory_goes_back_where_there_is_a_limit():
     assert held_after_freeing("import pyarrow")[0] > 50_000_000  # of 60 million bytes, of which 20 are in use
     held, pool = held_after_freeing("from incrowd._support.memory import return_freed_memory\nreturn_freed_memory()")

@@ -167,6 +167,7 @@ HEADERLESS = [
     "Zaphod,m,Ulm\nAnn,f,Ulm\nBob,m,Bonn\n",
     "Zaphod Beeblebrox,zaphod@example.org,m\nAnn Lee,ann@example.org,m\n",
     "m,Ulm\nf,Ulm\nm,Bonn\nm,Ulm\n",
+    "Zaphod Beeblebrox,gout,41\nAnn Lee,flu,37\nBob Ray,cold,52\nCid Poe,cough,8\n",
 ]
 
 
@@ -177,7 +178,17 @@ def test_a_file_without_a_header_is_recognised_and_not_shown(tmp_path, text):
     assert not any(cell in str(error.value) for line in text.splitlines() for cell in line.split(",") if len(cell) > 1)
 
 
-@pytest.mark.parametrize("text", ["a,b\nx,1\n", "sex,town\nm,Ulm\nf,Ulm\n", "name,name2\nname,x\n", "a,b\na,b\n1,2\n"])
+HEADERS = [
+    "a,b\nx,1\n",
+    "sex,town\nm,Ulm\nf,Ulm\n",
+    "name,name2\nname,x\n",
+    "a,b\na,b\n1,2\n",
+    "land,code,2020\nUlm,x,12\nBonn,y,31000\nKiel,z,400\n",  # a year above counts
+    "land,code,town,10,20\nU,x,p,12,9\nB,y,q,3,70\nK,z,r,40,30\n",  # several numbers name a series of columns
+]
+
+
+@pytest.mark.parametrize("text", HEADERS)
 def test_a_header_is_taken_for_one(tmp_path, text):
     assert list(read_table(written(tmp_path, text)).columns) == text.splitlines()[0].split(",")
 

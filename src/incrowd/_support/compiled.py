@@ -22,14 +22,22 @@ def _probe() -> None:
 def _is_cached() -> bool:
     """Find a directory for compiled code: the package's, the user's cache, or a private one; False if there is none."""
     global _private
+    if _finds_directory():
+        return True
+    try:
+        _private = PrivateFolder("compiled-")
+    except (OSError, InputError):
+        return False
+    numba.config.CACHE_DIR = str(_private.path)
+    return _finds_directory()  # none serves a wheel that is not unpacked: its functions have no file
+
+
+def _finds_directory() -> bool:
+    """True if Numba finds a directory that it can write to, for functions of this package."""
     try:
         numba.njit(cache=True)(_probe)
-    except RuntimeError:  # no folder can be written to
-        try:
-            _private = PrivateFolder("compiled-")
-        except (OSError, InputError):
-            return False
-        numba.config.CACHE_DIR = str(_private.path)
+    except RuntimeError:
+        return False
     return True
 
 

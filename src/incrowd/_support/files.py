@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import io
 import os
 import re
 import secrets
@@ -19,6 +20,7 @@ from incrowd.errors import InputError
 
 _HIDDEN = ".incrowd-draft-"  # prefix of the names of unfinished files, on systems where such files need a name
 _DRAFT = re.compile(re.escape(_HIDDEN) + r"[0-9a-f]{16}(\..*)?")  # no other file is ours to delete
+_LARGEST_SMALL = 256 << 20
 _umask_lock = threading.Lock()
 
 
@@ -31,6 +33,24 @@ def check_free(path: str | os.PathLike[str], *, force: bool = False) -> None:
         raise InputError(f"{target} is {'a folder' if target.is_dir() else 'no plain file'}; name a file to write")
     if target.exists() and not force:
         raise _taken(target)
+
+
+def read_small(path: str | os.PathLike[str]) -> bytes:
+    """The content of a file that is held in memory, such as settings, labels or a key.
+
+    Raises:
+        OSError: it cannot be read, or is larger than any such file: a device may have no end.
+    """
+    with open(path, "rb") as opened:
+        content = opened.read(_LARGEST_SMALL + 1)
+    if len(content) > _LARGEST_SMALL:
+        raise OSError(errno.EFBIG, f"it is larger than {_LARGEST_SMALL >> 20} MB", os.fspath(path))
+    return content
+
+
+def read_small_text(path: str | os.PathLike[str]) -> io.StringIO:
+    """The UTF-8 text of a small file, as an open file for readers of lines; a byte order mark is left out."""
+    return io.StringIO(read_small(path).decode("utf-8-sig"), newline="")
 
 
 def file_hash(path: str | os.PathLike[str]) -> str:

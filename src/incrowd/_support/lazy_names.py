@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
@@ -10,7 +11,8 @@ from typing import Any
 
 def lazy_names(package: str, file: str) -> tuple[list[str], Callable[[str], Any]]:
     """Return the names that a package's stub (`__init__.pyi`) lists, and a `__getattr__` for the package."""
-    stub = _parse(f"{file}i")
+    loader: Any = sys.modules[package].__loader__  # it reads a wheel that is not unpacked, too
+    stub = ast.parse(loader.get_data(f"{file}i"))
     module_of = {
         alias.name: node.module for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names
     }
@@ -23,8 +25,3 @@ def lazy_names(package: str, file: str) -> tuple[list[str], Callable[[str], Any]
         return getattr(import_module(module), name)
 
     return names, get
-
-
-def _parse(file: str) -> ast.Module:
-    with open(file, encoding="utf-8") as source:  # pathlib is slow to import
-        return ast.parse(source.read())

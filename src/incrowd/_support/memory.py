@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import math
 import re
 import sys
@@ -15,6 +16,7 @@ from incrowd.wording import data_size
 _UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 _SHARE = 0.75
 _SMALLEST, _LARGEST = 50_000_000, 10**15
+_NO_ROOM = re.compile("map segment|shared object|thread|allocate", re.IGNORECASE)  # what libraries say without memory
 _MALLOC_OPTIONS = {-3: 1 << 16, -1: 1 << 16, -8: 1}  # malloc.h: M_MMAP_THRESHOLD, M_TRIM_THRESHOLD, M_ARENA_MAX
 
 
@@ -59,6 +61,22 @@ def require_memory(doing: str, needed: int, limit: int) -> None:
             "memory, or a table of fewer rows or columns",
             hint="memory",
         )
+
+
+def is_out_of_memory(error: Exception) -> bool:
+    """True if memory ran out, also if a library or a thread did not start because the address space is limited."""
+    if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
+        return True
+    return _address_space_is_limited() and _NO_ROOM.search(str(error)) is not None
+
+
+def _address_space_is_limited() -> bool:
+    """True under a limit such as that of `ulimit -v`."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limits
+        return False
+    return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
 
 
 def return_freed_memory() -> None:

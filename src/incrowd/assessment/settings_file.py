@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from incrowd._support.files import written_whole
+from incrowd._support.files import read_small, written_whole
 from incrowd._support.option import Option, OptionKind
 from incrowd.assessment.command_line import parse_options
 from incrowd.assessment.question import OPTIONS, READING, Question, as_plain
@@ -58,12 +58,12 @@ def read_question(path: str | os.PathLike[str]) -> Question:
         InputError: there is no such file, or something in it is not understood.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = read_small(path).decode()
     except FileNotFoundError:
         raise InputError(f"there is no file {path}; check the name and the folder you are in") from None
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        raise InputError(f"{Path(path).name} cannot be read: {reason}") from None
+        raise InputError(f"{Path(path).name or path} cannot be read: {reason}") from None
     return from_toml(text, Path(path).name)
 
 

@@ -12,6 +12,7 @@ from typer import Option
 
 from incrowd import cli
 from incrowd._support.addresses import masked
+from incrowd._support.memory import is_out_of_memory
 from incrowd.cli import terminal
 from incrowd.cli.command_files import check_files
 from incrowd.cli.hints import with_flags
@@ -98,23 +99,27 @@ def run_command(command: Callable[[], object]) -> None:
     except IncrowdError as error:
         terminal.problem(with_flags(str(error), error.hint))
         sys.exit(2)
-    except MemoryError:
-        terminal.problem("out of memory; give fewer columns, or a smaller --memory so that work spills to disk")
-        sys.exit(2)
-    except OSError as error:  # its message has names of files, never cells
-        where = f" {masked(os.fsdecode(error.filename))}" if isinstance(error.filename, str | bytes) else " a file"
-        terminal.problem(f"cannot read or write{where}: {error.strerror or type(error).__name__}")
-        sys.exit(2)
     except Exception as error:
-        if "INCROWD_DEBUG" in os.environ:
-            raise
-        terminal.problem(  # without the message or a traceback, which could quote cells
-            f"this should not have happened ({type(error).__name__}); set INCROWD_DEBUG=1 to see where, and tell us"
-        )
+        _tell_failure(error)
         sys.exit(2)
     except KeyboardInterrupt:
         terminal.problem("stopped")
         sys.exit(130)
+
+
+def _tell_failure(error: Exception) -> None:
+    """Write what went wrong, without a message or a traceback that could quote cells."""
+    if is_out_of_memory(error):
+        terminal.problem("out of memory; give fewer columns, or a smaller --memory so that work spills to disk")
+    elif isinstance(error, OSError):  # its message has names of files, never cells
+        where = f" {masked(os.fsdecode(error.filename))}" if isinstance(error.filename, str | bytes) else " a file"
+        terminal.problem(f"cannot read or write{where}: {error.strerror or type(error).__name__}")
+    elif "INCROWD_DEBUG" in os.environ:
+        raise error
+    else:
+        terminal.problem(
+            f"this should not have happened ({type(error).__name__}); set INCROWD_DEBUG=1 to see where, and tell us"
+        )
 
 
 def _spread_groups(arguments: list[str]) -> list[str]:

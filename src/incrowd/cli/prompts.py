@@ -46,9 +46,10 @@ def confirm_roles(table: Table, question: Question, *typed: str, yes: bool, quie
     if yes:
         return question
     if quiet or not _is_terminal():
+        note_suggested_command(table, question, roles, *typed)
         raise InputError(
-            f"say what each column is. {suggest_command(table, question, roles, *typed)}\n"
-            "Or add --yes to take these suggestions for a first look, which can say no or undecided, never yes"
+            "say what each column is, or add --yes to take these suggestions for a first look, which can say no or "
+            "undecided, never yes"
         )
     roles = _ask_roles(table, _with_given_roles(table, question, roles))
     question = replace(question, **_ask_open_points(question, roles))
@@ -69,8 +70,8 @@ def note_missing_codes(table: Table, columns: Iterable[str]) -> None:
         )
 
 
-def suggest_command(table: Table, question: Question, roles: Roles, *more: str, verb: str = "assess") -> str:
-    """A message with the command of the suggested roles, to correct; columns without a suggestion are dropped in it."""
+def note_suggested_command(table: Table, question: Question, roles: Roles, *more: str, verb: str = "assess") -> None:
+    """Print the command of the suggested roles, to correct; columns without a suggestion are dropped in it."""
     from incrowd.assessment.command_line import to_command
 
     roles = _with_given_roles(table, question, roles)
@@ -82,12 +83,12 @@ def suggest_command(table: Table, question: Question, roles: Roles, *more: str, 
     settled = replace(settled, drop=(*roles.dropped, *undecided))
     command = to_command(settled, *more, verb=verb)
     if command is None:
-        return "Its names cannot be typed; give the roles in a settings file (--config)."
+        terminal.note("names of columns cannot be typed; give the roles in a settings file (--config)")
+        return
     left_out = " --drop has the columns for which nothing else is suggested." if undecided else ""
-    return (
-        f"This is suggested by names and values, and nobody has judged it:\n\n  {command}\n\nRead it, move each name "
-        f"to where it belongs, and run it.{left_out}"
-    )
+    terminal.note("this is suggested by names and values, and nobody has judged it:")
+    terminal.command(command, as_note=True)
+    terminal.note(f"read it, move each name to where it belongs, and run it.{left_out}")
 
 
 def _with_given_roles(table: Table, question: Question, roles: Roles) -> Roles:

@@ -18,7 +18,7 @@ from incrowd.cli import command_files, options, protect_modes, terminal
 from incrowd.cli.declared_options import PROTECT, question_from, read_protect_options, with_options
 from incrowd.cli.hints import flag, words_typed
 from incrowd.cli.open_tables import opens_table
-from incrowd.cli.prompts import note_missing_codes, suggest_command
+from incrowd.cli.prompts import note_missing_codes, note_suggested_command
 from incrowd.cli.protect_text import WrittenRelease, show, to_json
 from incrowd.errors import InputError
 from incrowd.protection.method_options import OPTIONS as METHOD_OPTIONS
@@ -166,8 +166,8 @@ def _suggest_roles(table: Table, arguments: Mapping[str, Any], verdict: Question
         named = {"drop": arguments.get("leave_out")}
         named |= {name: arguments.get(name) for name in ("person", "sensitive", "other", "identifiers")}
         question = verdict.with_given(**named)
-        advice = suggest_command(table, question, roles, *typed, verb="protect")
-        raise InputError(f"say what others may know about a person (--qi), and what the other columns are. {advice}")
+        note_suggested_command(table, question, roles, *typed, verb="protect")
+        raise InputError("say what others may know about a person (--qi), and what the other columns are")
 
 
 def _judged(verdict: Question) -> Question | None:

@@ -24,11 +24,16 @@ _PADDING = 3
 _BAR_DELAY = 1.0  # seconds
 
 
+def _printable(text: str) -> str:
+    """Replace control characters; a line feed in a column's name would begin a line that looks like ours."""
+    if text.isprintable():
+        return text
+    return "".join(letter if letter.isprintable() or letter == "\t" else "\ufffd" for letter in text)
+
+
 def _safe(text: str) -> str:
-    """Escape markup of Rich and control characters."""
-    if not text.isprintable():
-        text = "".join(letter if letter.isprintable() or letter in "\n\t" else "\ufffd" for letter in text)
-    return escape(text)
+    """Escape markup of Rich and replace control characters."""
+    return escape(_printable(text))
 
 
 def _out() -> Console:
@@ -47,7 +52,7 @@ def line(text: str = "") -> None:
 
 def paragraph(text: str, first: str = "") -> None:
     """Write a text, on a terminal wrapped between words and indented by the width of `first`, such as a bullet."""
-    console = _out()
+    console, text = _out(), _printable(text)
     if console.is_terminal:
         text = textwrap.fill(
             text,
@@ -59,12 +64,13 @@ def paragraph(text: str, first: str = "") -> None:
         )
     else:
         text = first + text
-    console.print(_safe(text), soft_wrap=True)
+    console.print(escape(text), soft_wrap=True)
 
 
-def command(text: str) -> None:
-    """Write a command to copy, on a line of its own that is never wrapped."""
-    _out().print(f"     [bold]{_safe(text)}[/bold]", soft_wrap=True, highlight=False)
+def command(text: str, *, as_note: bool = False) -> None:
+    """Write a command to copy, on a line of its own that is never wrapped; as a note to stderr."""
+    console = _err() if as_note else _out()
+    console.print(f"     [bold]{_safe(text)}[/bold]", soft_wrap=True, highlight=False)
 
 
 def heading(text: str) -> None:

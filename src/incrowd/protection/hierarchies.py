@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from incrowd._support.files import read_small_text
 from incrowd.backends import Coded
 from incrowd.errors import InputError
 from incrowd.protection.interval_labels import (
@@ -128,8 +129,7 @@ class Hierarchy:
             InputError: the file cannot be read, or its lines differ in length.
         """
         try:
-            with open(path, encoding="utf-8-sig", newline="") as file:
-                lines = [line for line in csv.reader(file, delimiter=separator) if line]
+            lines = [line for line in csv.reader(read_small_text(path), delimiter=separator) if line]
         except OSError as error:
             rules = "5,10,20 for widths, cuts:18,65, prefix:5,3,1, quantiles:10, dates, places and auto"
             why = f"{error.strerror or error}; what is no file is a rule: {rules}"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from incrowd._support.files import read_small
 from incrowd.backends import Coded
 from incrowd.errors import InputError
 from incrowd.protection.batch_fingerprints import cells_as_text
@@ -28,7 +28,7 @@ def read_key(key: Key) -> bytes:
         InputError: the file cannot be read, or the key is so short or so uniform that it can be guessed.
     """
     try:
-        content = (key if isinstance(key, bytes) else Path(key).read_bytes()).strip()
+        content = (key if isinstance(key, bytes) else read_small(key)).strip()
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
         raise InputError(f"the key cannot be read: {why}; write one to a file that only you can read") from None

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from incrowd._support.files import file_hash, written_whole
+from incrowd._support.files import file_hash, read_small, written_whole
 from incrowd.errors import InputError
 from incrowd.measures import RecoveringColumn
 from incrowd.measures.recovering_columns import FACT_KINDS
@@ -143,7 +143,7 @@ def read_mark(table: Table) -> OriginalFacts | None:
         return None
     mark = mark_of(file)
     try:
-        content = json.loads(mark.read_text(encoding="utf-8"), object_pairs_hook=_without_repeats)
+        content = json.loads(read_small(mark), object_pairs_hook=_without_repeats)
         facts = OriginalFacts(
             _names(content["kept"]),
             tuple(_read_recovering_column(one) for one in content["given_back"]),
@@ -183,7 +183,7 @@ def read_log(file: Path) -> ReleaseLog:
         )
     read_mark(read_table(file))  # refuses a mark of another file
     try:
-        return ReleaseLog.read(json.loads(mark.read_text(encoding="utf-8"))["log"])
+        return ReleaseLog.read(json.loads(read_small(mark))["log"])
     except (OSError, ValueError, KeyError, TypeError):
         raise InputError(f"{mark.name} has no log that can be read; protect all records together") from None
 

@@ -120,7 +120,8 @@ class ReleaseLog(Result):
         given["kinds"] = {_typed(name, str): _typed(kind, str) for name, kind in _typed(given["kinds"], dict).items()}
         for name in ("continued_in", "closed", "person"):
             _typed(given[name], str, type(None))
-        if not all(math.isfinite(_typed(given[name], int, float)) for name in ("l", "c") if given[name] is not None):
+        numbers = (given["c"],) if given["l"] is None else (given["c"], given["l"])
+        if not all(math.isfinite(_typed(one, int, float)) for one in numbers):
             raise ValueError
         if _typed(given["diversity"], str) not in DIVERSITIES or _typed(given["k"], int) < 2 or not given["batches"]:
             raise ValueError

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from incrowd._support.files import read_small
 from incrowd.assessment import SCHEMA
 from incrowd.assessment.result import SECTIONS
 from incrowd.errors import InputError
 
-_FILE = Path(__file__).parent / "assessment-2.schema.json"
+_FILE = files(__package__) / "assessment-2.schema.json"
 
 
 def schema() -> dict[str, Any]:
@@ -44,10 +46,10 @@ def read_assessment(path: str | os.PathLike[str]) -> dict[str, Any]:
 
     name = Path(path).name
     try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        content = json.loads(read_small(path))
     except FileNotFoundError:
         raise InputError(f"there is no file {path}; check the name and the folder you are in") from None
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         raise InputError(f"{name} is not JSON text; give an assessment that was saved as JSON", hint="json") from None
     stated = content.get("schema") if isinstance(content, dict) else None
     if stated == "incrowd/assessment/1":

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from incrowd.assessment import Assessment, Verdict
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     import jinja2
     from markupsafe import Markup
 
-TEMPLATES = Path(__file__).parent / "templates"
+TEMPLATES = files(__package__) / "templates"
 _NUMBER = re.compile(r"(under |over )?[+−-]?[\d.,]+(e-?\d+)?%?|–")
 _OWN_LOOK = ("config", "title", "background", "$schema")  # the page has its own look and its own titles
 
 
 @cache
-def templates(*folders: Path) -> jinja2.Environment:
-    """The templates of a report, and of further folders: all values are escaped, and a missing value is an error."""
+def templates(*packages: str) -> jinja2.Environment:
+    """The templates of a report, and of further packages: all values are escaped, and a missing value is an error."""
     import jinja2
 
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader([TEMPLATES, *folders]),
+        loader=jinja2.ChoiceLoader([jinja2.PackageLoader(name) for name in (__package__, *packages)]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

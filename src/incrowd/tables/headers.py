@@ -47,8 +47,9 @@ def check_header(header: Sequence[str], rows: Iterable[Sequence[Any]], name: str
     """Refuse a header in which a column has no name of its own, or which is a row of values.
 
     A header counts as a row of values if half of its cells are numbers, dates or addresses, or occur again in their own
-    column. A street with a house number counts as an address if most cells below it have that form too. Cells of the
-    header are never shown: they may be personal data.
+    column. A street with a house number counts as an address if most cells below it have that form too. The only number
+    of a header counts as a value if it fits among the numbers below it. Cells of the header are never shown: they may
+    be personal data.
     """
     below = [list(row) for row in rows]
     if suggest_header_rows(header, below):
@@ -62,9 +63,17 @@ def check_header(header: Sequence[str], rows: Iterable[Sequence[Any]], name: str
     recurring = {place for place, cell in enumerate(header) if any(row[place] == cell for row in below)}
     homes = {place for place, cell in enumerate(header) if _HOME.fullmatch(cell) and _are_homes(below, place)}
     value_like = values | recurring | homes
-    if a_day or len(values) > len(header) / 2 or (recurring and len(value_like) >= max(2, len(header) / 2)):
+    lone = [place for place in values if re.fullmatch(NUMBER, header[place])]
+    a_value = a_day or (len(lone) == 1 and _fits_among(header[lone[0]], [str(row[lone[0]]) for row in below]))
+    if a_value or len(values) > len(header) / 2 or (recurring and len(value_like) >= max(2, len(header) / 2)):
         raise InputError(f"{name}: the first line holds values, not column names; put a line of names before it")
     refuse_repeated(list(header), name)
+
+
+def _fits_among(number: str, cells: Sequence[str]) -> bool:
+    """True if most cells are numbers as long as this one, and it is between the smallest and the largest of them."""
+    alike = [float(cell) for cell in cells if len(cell) == len(number) and re.fullmatch(NUMBER, cell)]
+    return len(alike) > len(cells) / 2 and min(alike) <= float(number) <= max(alike)
 
 
 def _are_homes(rows: Sequence[Sequence[Any]], place: int) -> bool:

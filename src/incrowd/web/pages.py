@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import version
+from importlib.resources import files
 from mimetypes import guess_type
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
     from incrowd.web.sessions import Session
 
-_HERE = Path(__file__).parent
 LENSES = {  # tabs of the workbench: the name in the address, and the label
     "crowd": "Crowd",
     "risk": "Risk",
@@ -65,7 +65,7 @@ def prepare() -> None:
 
 @cache
 def _environment() -> jinja2.Environment:
-    environment = templates(_HERE / "templates")
+    environment = templates(__package__)
     environment.filters |= {"percent": percent, "chosen_percent": chosen_percent, "decimal": number}
     environment.globals.update(lenses=LENSES, version=version("incrowd"))
     return environment
@@ -167,7 +167,7 @@ def _static_files() -> dict[str, tuple[bytes, str | None, str]]:
     They are those of the app, those that it shares with the report, and the chart engine of the installed vl-convert.
     """
     shared = [TEMPLATES / name for name in ("report.css", "dark.css", "charts.js")]
-    found = {path.name: path.read_bytes() for path in [*(_HERE / "static").iterdir(), *shared]}
+    found = {path.name: path.read_bytes() for path in [*files(__package__).joinpath("static").iterdir(), *shared]}
     found["vega.js"] = chart_engine().encode()
     return {
         name: (content, guess_type(name)[0], f'"{hashlib.sha256(content).hexdigest()[:32]}"')

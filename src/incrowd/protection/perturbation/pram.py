@@ -11,6 +11,7 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
+from incrowd._support.files import read_small_text
 from incrowd.backends import Coded
 from incrowd.errors import InputError
 from incrowd.protection.perturbation.step import ColumnsSoFar, Readers, Step, StepOutcome, read_number_or_file
@@ -97,9 +98,8 @@ def invariant_matrix(cells: pa.Array, keep: float) -> dict[str, dict[str, float]
 def read_matrix(path: str | os.PathLike[str]) -> dict[str, dict[str, float]]:
     """Read a matrix from a CSV file: the first line has the new values, every other line begins with an old one."""
     try:
-        with open(path, newline="", encoding="utf-8-sig") as file:
-            (_, *targets), *lines = csv.reader(file)
-            return {line[0]: dict(zip(targets, map(float, line[1:]), strict=True)) for line in lines if line}
+        (_, *targets), *lines = csv.reader(read_small_text(path))
+        return {line[0]: dict(zip(targets, map(float, line[1:]), strict=True)) for line in lines if line}
     except OSError as error:
         raise InputError(f"the matrix {os.fspath(path)} cannot be read: {error.strerror}") from None
     except (ValueError, UnicodeDecodeError):

@@ -13,6 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from incrowd._support.files import read_small_text
 from incrowd.backends.counts import refuse_repeated
 from incrowd.backends.duckdb_backend import Workspace
 from incrowd.backends.spool import spool, spooled_rows
@@ -39,8 +40,7 @@ class Place:
 def read_layout(path: str) -> list[Place]:
     """Read a layout: a CSV file with the header name,start,end or name,start,width."""
     try:
-        with open(path, encoding="utf-8-sig", newline="") as file:
-            lines = [[cell.strip() for cell in line] for line in csv.reader(file) if any(line)]
+        lines = [[cell.strip() for cell in line] for line in csv.reader(read_small_text(path)) if any(line)]
     except (OSError, UnicodeDecodeError, csv.Error):
         raise InputError(f"the layout {os.path.basename(path)} cannot be read; {_LAYOUT}", hint="layout") from None
     header = [cell.lower() for cell in lines[0]] if lines else []

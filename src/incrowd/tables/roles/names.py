@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from pathlib import Path
+from importlib.resources import files
 from typing import Any
 
 _RECOGNISED = 3  # variables of a codebook in one table, from which the table counts as following the codebook
@@ -138,7 +138,7 @@ def word_pattern(section: str, entry: str) -> re.Pattern[str]:
 
 @cache
 def _read(file: str) -> dict[str, Any]:
-    return tomllib.loads(Path(__file__).with_name(file).read_text(encoding="utf-8"))
+    return tomllib.loads(files(__package__).joinpath(file).read_text(encoding="utf-8"))
 
 
 @cache
