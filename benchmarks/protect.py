@@ -147,8 +147,8 @@ def methods() -> dict[str, Any]:
             if table is None:
                 command = [sys.executable, "-m", "benchmarks.protect", "--one", method]
                 done = subprocess.run(command, capture_output=True, text=True)
-                ran = {"method": method, "failed": done.stderr.strip().splitlines()[-1]}
-                rows.append(ran if done.returncode else json.loads(done.stdout))
+                failed = {"method": method, "failed": f"exit {done.returncode}: {done.stderr.strip()[-200:]}"}
+                rows.append(failed if done.returncode else json.loads(done.stdout))
             else:
                 rows.append(_row(name, table, method))
         found[name] = rows

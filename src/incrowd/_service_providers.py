@@ -38,9 +38,7 @@ def _report(assessment: Assessment, path: str | Path | None, *, external: bool, 
 
 
 @provide("evaluation")
-def _evaluate(
-    protected: Protected, *, sensitive: Sequence[str], secret: Any, utility: bool, progress: Progress
-) -> Evaluation:
+def _evaluate(protected: Protected, *, sensitive: Sequence[str], progress: Progress, **asked: Any) -> Evaluation:
     from incrowd.evaluation import evaluate
 
     assert protected.original is not None
@@ -49,11 +47,10 @@ def _evaluate(
         protected.table if protected.generalised is None else protected.generalised,
         quasi_identifiers=protected.quasi_identifiers,
         sensitive=sensitive,
-        secret=secret,
         person=protected.person,
         hierarchies=protected.hierarchies,
         kept_rows=protected.kept_rows,
-        utility=utility,
+        **asked,
         progress=progress,
     )
 

@@ -224,6 +224,11 @@ def test_evaluate_finds_the_columns_that_differ_and_the_threshold(capsys, people
     assert "above 5,000" in shown
     assert run(capsys, "evaluate", people, people)[0] == 2
     assert run(capsys, "evaluate", people, out, "--secret", "3")[0] == 2
+    limits = tmp_path / "limits.csv"
+    run(capsys, "protect", people, "--qi", QI, "--k", 3, "--output", "age=bounds", "--out", limits)
+    code, shown, err = run(capsys, "evaluate", people, limits, "--json")
+    assert code == 0, err
+    assert [one["column"] for one in json.loads(shown)["columns"]] == ["age", "town"]
 
 
 def test_frontier_draws_and_lists(capsys, people, tmp_path):

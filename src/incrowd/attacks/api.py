@@ -20,7 +20,8 @@ from incrowd.attacks.result import AttackKind, AttackRisk
 from incrowd.attacks.setting import AttackOptions, Setting, prepare
 from incrowd.attacks.singling_out import attack_by_singling_out
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.tables import TableLike, read_table
+from incrowd.protection.outputs import join_bounds
+from incrowd.tables import Table, TableLike, read_table
 
 METHODS: Mapping[AttackKind, Mapping[str, Callable[[Setting], AttackRisk]]] = {
     "linkage": {"": attack_by_linkage},
@@ -115,7 +116,7 @@ def attack(
         noise or {}, missing, spread or {}, _sizes(population), kept_rows, tuple(others), tolerance, width
     )
     _check_options(options)
-    tables = [read_table(one) for one in (original, released, holdout) if one is not None]
+    tables = _read_tables(original, released, holdout)
     secrets = () if secret is None else (secret,)
     setting = prepare(tables, known, secrets, targets=targets, seed=seed, options=options, progress=progress)
     return ways[way](setting)
@@ -171,7 +172,7 @@ def attack_release(
     attackers = dict(known) if isinstance(known, Mapping) else {"": known}
     if not attackers:
         raise InputError("name what one attacker knows, at least", hint="known")
-    tables = [read_table(one) for one in (original, released, holdout) if one is not None]
+    tables = _read_tables(original, released, holdout)
     options = AttackOptions(noise or {}, missing, populations=_sizes(population), kept_rows=kept_rows)
     secrets = (secret,) if isinstance(secret, str) else tuple(secret or ())
     results: list[AttackRisk] = []
@@ -244,6 +245,13 @@ def _run(kind: AttackKind, setting: Setting) -> tuple[list[AttackRisk], dict[str
     if not done and len(set(failed.values())) == 1:
         failed = {kind: next(iter(failed.values()))}
     return done, failed
+
+
+def _read_tables(original: TableLike, released: TableLike, holdout: TableLike | None) -> list[Table]:
+    """The original, the release with ranges in place of their limits, and the holdout if there is one."""
+    before = read_table(original)
+    tables = [before, join_bounds(read_table(released), before.columns)]
+    return tables if holdout is None else [*tables, read_table(holdout)]
 
 
 def _sizes(population: int | Sequence[int]) -> tuple[int, ...]:

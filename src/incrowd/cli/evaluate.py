@@ -46,11 +46,12 @@ def evaluate_table(
     """Evaluate a protected table: the remaining risk, and what protection cost."""
     from incrowd.evaluation import changed_columns, evaluate
     from incrowd.protection import Hierarchy
+    from incrowd.protection.outputs import join_bounds
     from incrowd.tables import read_table
 
     secrets = options.parse_names(sensitive, table.columns)
     secret_value = read_secret(secret, secrets)
-    after = read_table(protected)
+    after = join_bounds(read_table(protected), table.columns)
     quasi_identifiers = options.parse_names(qi, after.columns)
     if not quasi_identifiers and (marked := _columns_of_mark(table, after)):
         quasi_identifiers = marked
@@ -92,7 +93,7 @@ def _columns_of_mark(table: Table, after: Table) -> list[str]:
     if after.source is None or not mark_of(file).is_file():
         return []
     with suppress(InputError):  # the mark is of other content of the file
-        names = read_log(file).released
+        names = read_log(file).quasi_identifiers
         return list(names) if {*names} <= {*table.columns} & {*after.columns} else []
     return []
 

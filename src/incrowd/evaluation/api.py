@@ -23,6 +23,7 @@ from incrowd.evaluation.utility import measure_utility
 from incrowd.measures import measure_diversity
 from incrowd.protection import Hierarchy
 from incrowd.protection.marks import is_shuffled
+from incrowd.protection.outputs import join_bounds
 from incrowd.protection.recoding import as_text
 from incrowd.protection.validate import require_sensitive
 from incrowd.tables import Table, TableLike, read_table
@@ -209,7 +210,8 @@ def _check_rows(before: Table, after: Table, kept: NDArray[np.int64] | None) -> 
 
 
 def _read_in_order(original: Any, protected: Any) -> tuple[Table, Table]:
-    before, after = read_table(original), read_table(protected)
+    before = read_table(original)
+    after = join_bounds(read_table(protected), before.columns)
     before.require_order()
     after.require_order()
     return before, after

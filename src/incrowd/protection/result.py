@@ -105,6 +105,7 @@ class Protected(Result):
         sensitive: Sequence[str] | None = None,
         secret: Any = None,
         utility: bool = False,
+        outcome: str | None = None,
         progress: Progress = silent,
     ) -> Any:
         """Evaluate the protected table against the original.
@@ -113,6 +114,7 @@ class Protected(Result):
             sensitive: the sensitive columns. None: those that were given to `protect`.
             secret: a value of the sensitive column or a range, as in `incrowd.evaluate`.
             utility: also measure the utility for analysts: marginals and propensity.
+            outcome: a column for regressions on the quasi-identifiers, as in `incrowd.evaluate`; implies `utility`.
             progress: called with what is done and how far it is.
 
         Returns:
@@ -128,7 +130,7 @@ class Protected(Result):
             )
         sensitive_columns = self.sensitive if sensitive is None else sensitive
         return provided("evaluation")(
-            self, sensitive=sensitive_columns, secret=secret, utility=utility, progress=progress
+            self, sensitive=sensitive_columns, secret=secret, utility=utility, outcome=outcome, progress=progress
         )
 
     def attack(self, *, targets: int = 2000, seed: int = 0, progress: Progress = silent) -> Any:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from incrowd.backends.spool import load_part
 from incrowd.classes import Classes, assign_classes
 from incrowd.protection.marks import remove_release
+from incrowd.protection.outputs import bounds_of
 from incrowd.tables import Table, read_table
 from incrowd.web.cells import cell_text
 
@@ -88,7 +89,7 @@ class Release:
 
     def cells(self, columns: list[str], start: int, count: int) -> list[list[str | None]]:
         """The cells of some rows as text, one list per column; None in removed columns. Bounds become one range."""
-        wanted = {end for name in columns for end in (name, *_bounds(name))}
+        wanted = {end for name in columns for end in (name, *bounds_of(name))}
         arrow = load_part(self.file, [name for name in self.table.columns if name in wanted], start, count)
         return [_column_texts(arrow, name) for name in columns]
 
@@ -100,14 +101,10 @@ def change_of(before: str, after: str | None) -> CellChange:
     return "kept" if before == after else "coarser"
 
 
-def _bounds(name: str) -> tuple[str, str]:
-    return f"{name}_low", f"{name}_high"
-
-
 def _column_texts(arrow: pa.Table, name: str) -> list[str | None]:
     if name in arrow.column_names:
         return [cell_text(value) for value in arrow[name].to_pylist()]
-    ends = _bounds(name)
+    ends = bounds_of(name)
     if all(end in arrow.column_names for end in ends):
         pairs = zip(*(arrow[end].to_pylist() for end in ends), strict=True)
         return [f"[{cell_text(low) or '*'};{cell_text(high) or '*'}]" for low, high in pairs]
