@@ -5,6 +5,7 @@
 
 import json
 import os
+import re
 import time
 
 import httpx
@@ -96,7 +97,11 @@ def test_a_table_of_132_columns_is_decided_protected_and_written_down(opened, tm
     page.click("#protection button[type=submit]")
     answered(page, "#candidate-view")
     expect(page.locator("#protected-title")).to_be_focused()
-    expect(page.locator("#candidate-view .downloads")).to_be_visible()  # below what the yes depends on, unfolded
+    expect(page.locator("#candidate-view .downloads")).to_be_in_viewport(ratio=1)
+    condition = page.locator("#candidate-view .condition")
+    expect(condition.locator("summary")).to_be_in_viewport()  # most of the 129 names, counted
+    expect(condition.locator("summary")).to_have_text(re.compile(r"^… 1\d\d more$"))
+    assert "answer_128: an attacker who knows them too finds 200 people alone" in condition.text_content()
     expect(page.locator("#shelf .candidate")).to_have_count(1)
     page.click("#tab-report")
     page.select_option("#decided-on", index=1)
@@ -107,6 +112,7 @@ def test_a_table_of_132_columns_is_decided_protected_and_written_down(opened, tm
     answer = page.context.request.get(page.url.split("/tables")[0] + record)
     assert answer.ok
     assert "A. Person" in answer.text()
+    assert all(name in answer.text() for name in answers)  # nothing is folded in the record
 
 
 def test_many_rows_are_counted_at_once_and_dragging_k_is_smooth(opened, base, tmp_path, shots):

@@ -180,6 +180,56 @@ def test_nothing_of_another_session_is_there(tmp_path):
         assert len(client.get("/api/v1/tables", headers=mine).json()) == 1
 
 
+def test_work_that_others_left_is_told_without_its_contents_and_can_be_deleted(tmp_path):
+    mine, other, keep = {"x-incrowd-session": "mine"}, {"x-incrowd-session": "other"}, tmp_path / "kept"
+    with started(keep) as (client, server):
+        upload(client, **mine)
+        table = upload(client, name="salaries.csv", **other)
+        client.put(f"{table}/settings", json={"roles": ROLES}, headers=other)
+        asked = client.post(f"{table}/protections", json={"protection": {"k": 3}}, headers=other)
+        job = server.jobs._jobs[asked.json()["id"]]
+        while not job.finished:
+            time.sleep(0.02)
+        server.save()
+        (one,) = client.get("/api/v1/sessions", headers=mine).json()
+    files = {part for part in (keep / "files").rglob("*") if part.is_file()}
+    with started(keep) as (client, server):
+        told = client.get("/api/v1/sessions", headers=mine)
+        assert told.json() == [one]  # after a restart too
+        assert (one["tables"], one["in_use"]) == (1, False)
+        assert len(CSV) < one["bytes"] < sum(part.stat().st_size for part in files)
+        page = client.get("/", headers=mine).text
+        assert f'data-session="{one["name"]}"' in page
+        assert "salaries" not in told.text + page
+        assert client.delete(f"/api/v1/sessions/{one['name']}", headers=other).status_code == 404  # its own
+        assert client.delete(f"/api/v1/sessions/{'0' * 16}", headers=mine).status_code == 404
+        (session,) = [one for one in server.sessions.open() if len(one.tables) and server.jobs.of_session(one.key)]
+        session.watchers = 1  # a page of it is open
+        assert client.get("/api/v1/sessions", headers=mine).json()[0]["in_use"]
+        assert client.delete(f"/api/v1/sessions/{one['name']}", headers=mine).status_code == 409
+        session.watchers = 0
+        assert client.delete(f"/api/v1/sessions/{one['name']}", headers=mine).status_code == 204
+        server.save()
+        assert client.get("/api/v1/sessions", headers=mine).json() == []
+        assert client.get("/api/v1/tables", headers=other).json() == []
+        assert len(client.get("/api/v1/tables", headers=mine).json()) == 1
+        assert len([part for part in (keep / "files").rglob("*") if part.is_file()]) == 1
+        assert [*(keep / "candidates").iterdir()] == []
+
+
+def test_work_of_others_that_nobody_opened_since_the_start_is_deleted_with_its_files(tmp_path):
+    keep = tmp_path / "kept"
+    with started(keep) as (client, server):
+        upload(client)
+        server.save()
+    with started(keep) as (client, server):
+        mine = {"x-incrowd-session": "mine"}
+        (one,) = client.get("/api/v1/sessions", headers=mine).json()
+        assert client.delete(f"/api/v1/sessions/{one['name']}", headers=mine).status_code == 204
+        assert {part.name for part in keep.rglob("*") if part.is_file()} == {".lock", MARKER}
+        assert client.get("/api/v1/tables").json() == []
+
+
 def test_a_browser_comes_back_by_its_cookie(tmp_path):
     with started(tmp_path / "kept", port=8765) as (client, server):
         del client.headers["authorization"]
@@ -307,7 +357,7 @@ def test_one_session_that_cannot_be_saved_holds_up_no_other(tmp_path, caplog, mo
     with started(keep) as (client, server):
         upload(client, **{"x-incrowd-session": "first"})
         upload(client, **{"x-incrowd-session": "second"})
-        first = next(iter(server.sessions.loaded()))
+        first = next(iter(server.sessions.open()))
         monkeypatch.setattr(next(iter(first.tables.values())).history, "to_dict", lambda: {"not": {"JSON"}})
         server.save()
         assert "work could not be saved: TypeError" in caplog.text
@@ -320,7 +370,7 @@ def test_a_job_that_is_discarded_while_it_is_saved_does_no_harm(tmp_path):
         table = upload(client)
         client.put(f"{table}/settings", json={"roles": ROLES})
         job = server.jobs._jobs[protected(client, table, k=3)]
-        (session,) = server.sessions.loaded()
+        (session,) = server.sessions.open()
         release = job.outcome.release
 
         class Discarding(type(job)):

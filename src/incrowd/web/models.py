@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
@@ -57,6 +58,19 @@ class SessionInfo(Model):
 
     kept_in: str | None
     lost: list[str]
+
+
+class KeptSession(Model):
+    """A session in the folder that keeps work: when it was used last and how much it holds, without any content.
+
+    `in_use`: a page of it is open, or work of it is under way; it cannot be deleted.
+    """
+
+    name: Id
+    used: datetime
+    tables: int
+    bytes: int
+    in_use: bool = False
 
 
 class ServerLimits(Model):

@@ -66,7 +66,7 @@ def prepare() -> None:
 @cache
 def _environment() -> jinja2.Environment:
     environment = templates(__package__)
-    environment.filters |= {"percent": percent, "chosen_percent": chosen_percent, "decimal": number}
+    environment.filters |= {"percent": percent, "chosen_percent": chosen_percent, "decimal": number, "size": data_size}
     environment.globals.update(lenses=LENSES, version=version("incrowd"))
     return environment
 
@@ -93,7 +93,8 @@ async def static_file(name: str, request: Request) -> Response:
 @router.get("/")
 def data_page(request: Request) -> HTMLResponse:
     """The first page, to open a table or return to one."""
-    settings = request.app.state.server.settings
+    server = request.app.state.server
+    settings = server.settings
     folders = [str(folder) for folder in settings.folders]
     return _page(
         request,
@@ -103,6 +104,7 @@ def data_page(request: Request) -> HTMLResponse:
         formats=described_formats(),
         kept_in=settings.keep,
         lost=_session(request).lost,
+        others=server.other_sessions(_session(request)),
     )
 
 

@@ -111,12 +111,34 @@ class SavedSessions:
             os.utime(self._file(key))
         return saved
 
+    def name_of(self, key: str) -> str:
+        """The name of a session for people: part of the name of its file, which does not open the session."""
+        return self._file(key).stem[:16]
+
+    def describe_all(self) -> list[models.KeptSession]:
+        """Every saved session, with counts only: no name of a table, and no content."""
+        found = []
+        for file in _named_like(self._sessions, _SESSION):
+            saved, used = _read_session(file), datetime.fromtimestamp(file.stat().st_mtime).astimezone()
+            size = sum(_size(part) for part in self._parts(saved))
+            found.append(models.KeptSession(name=file.stem[:16], used=used, tables=len(saved["tables"]), bytes=size))
+        return found
+
+    def delete(self, name: str) -> None:
+        """Delete the saved session of a name, its candidates and all files of its tables."""
+        for file in self._sessions.glob(f"{name}*.json"):
+            saved = _read_session(file)
+            parts = self._parts(saved)
+            file.unlink()  # first, so that no saved session lacks its candidates
+            for part in (*map(self._candidate, saved["candidates"]), *parts):
+                if part.is_dir():
+                    shutil.rmtree(part)
+                else:
+                    part.unlink(missing_ok=True)
+
     def forget(self, key: str) -> None:
-        """Delete a saved session and its candidates; closing its tables deletes their files."""
-        saved = self._saved(key) or {"candidates": ()}
-        self._file(key).unlink(missing_ok=True)  # first, so that no saved session lacks its candidates
-        for candidate in saved["candidates"]:
-            self._candidate(candidate).unlink(missing_ok=True)
+        """Delete what is saved of a session."""
+        self.delete(self.name_of(key))
         self._written.pop(key, None)
 
     def save(self, key: str, tables: list[OpenTable], jobs: list[Job]) -> None:
@@ -238,6 +260,14 @@ class SavedSessions:
         with written_whole(file, force=True) as draft:
             draft.write_text(text, encoding="utf-8")
 
+    def _parts(self, saved: Saved) -> list[Path]:
+        """The folders of tables and the files of candidates of a saved session that exist."""
+        folders = [table["folder"] for table in saved["tables"] if TABLE_FOLDER.fullmatch(table["folder"] or "")]
+        candidates = [_read(self._candidate(one), "file") for one in saved["candidates"]]
+        stems = [Path(one["file"]).stem for one in candidates if one and _RELEASE.fullmatch(one["file"])]
+        files = [part for stem in stems for part in self.files.glob(f"{stem}.*")]
+        return [part for part in (*(self.files / folder for folder in folders), *files) if part.exists()]
+
     def _remove_old(self, seconds: float) -> None:
         """Delete unused sessions, and files of no session, which a killed server leaves behind.
 
@@ -283,6 +313,15 @@ def _checksum(saved: Saved) -> str:
     """A checksum that is the same after the content was written as JSON and read again."""
     read_again = json.loads(json.dumps(saved))  # keys that are numbers become text, which has another order
     return hashlib.sha256(json.dumps(read_again, sort_keys=True).encode()).hexdigest()
+
+
+def _read_session(file: Path) -> Saved:
+    """A saved session; one that cannot be read holds nothing that is known."""
+    return _read(file, "tables", "candidates") or {"tables": [], "candidates": {}}
+
+
+def _size(part: Path) -> int:
+    return sum(file.stat().st_size for file in (part.rglob("*") if part.is_dir() else [part]) if file.is_file())
 
 
 def _named_like(folder: Path, name: re.Pattern[str]) -> list[Path]:

@@ -18,8 +18,8 @@ from incrowd.protection.marks import copy_release
 from incrowd.tables import write_table
 from incrowd.web.conditions import list_conditions
 from incrowd.web.jobs import Job, Jobs
-from incrowd.web.models import Reading, TableSettings
-from incrowd.web.refusals import Refusal
+from incrowd.web.models import KeptSession, Reading, TableSettings
+from incrowd.web.refusals import Refusal, not_found
 from incrowd.web.releases import Release
 from incrowd.web.saved_sessions import SavedSessions, SavedTable
 from incrowd.web.server_settings import ServerSettings
@@ -77,10 +77,10 @@ class Server:
         if self.saved is None:
             return
         with self._saving:
-            for session in self.sessions.loaded():
+            for session in self.sessions.open():
                 try:
                     with session.lock:
-                        if not session.ended:
+                        if session.is_loaded and not session.ended:
                             tables = list(session.tables.values())
                             self.saved.save(session.key, tables, self.jobs.of_session(session.key))
                 except Exception as error:  # such as a full disk; other sessions are saved, and this one is tried again
@@ -114,6 +114,28 @@ class Server:
                 except Exception as error:
                     session.lost.append(f"{name or 'a protected table'}: {_why(error)}")
             session.is_loaded = True
+
+    def other_sessions(self, session: Session) -> list[KeptSession]:
+        """The saved sessions of other browsers and scripts, without any content."""
+        if self.saved is None:
+            return []
+        used = {self.saved.name_of(one.key) for one in self.sessions.open() if one.watchers or self._is_busy(one)}
+        mine = self.saved.name_of(session.key)
+        kept = [one for one in self.saved.describe_all() if one.name != mine]
+        return [one.model_copy(update={"in_use": one.name in used}) for one in kept]
+
+    def delete_other(self, session: Session, name: str) -> None:
+        """Delete a saved session that another browser or script has left."""
+        (found,) = [one for one in self.other_sessions(session) if one.name == name] or [None]
+        if self.saved is None or found is None:
+            raise not_found("session")
+        if found.in_use:
+            raise Refusal(409, "this session is in use: close its pages, or wait until its work is done")
+        for one in self.sessions.open():
+            if self.saved.name_of(one.key) == name:
+                self.load_saved(one)  # what is being loaded now is closed, too
+                self.sessions.end(one)
+        self.saved.delete(name)
 
     def _reopen(self, saved: SavedTable) -> OpenTable:
         """A table that an earlier server saved; a file that was opened by its path must be unchanged."""

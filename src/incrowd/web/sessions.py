@@ -96,9 +96,9 @@ class Sessions:
         for session in idle:
             self.end(session)
 
-    def loaded(self) -> list[Session]:
-        """The open sessions whose saved work is loaded."""
-        return [session for session in list(self._sessions.values()) if session.is_loaded and not session.ended]
+    def open(self) -> list[Session]:
+        """The open sessions, also those whose saved work is not loaded yet."""
+        return [session for session in list(self._sessions.values()) if not session.ended]
 
     def leave_all(self) -> None:
         """End every session without deleting what it holds."""

@@ -9,9 +9,12 @@ test("the recommendation of a yes comes before its conditions; a no has its own 
   assert.deepEqual(candidateConditions({ ...card, decision: "within" }), ["It may go out, if nobody knows age.", "It was attacked."]);
   assert.deepEqual(candidateConditions({ ...card, decision: "over" }), ["It was attacked."]);
 });
-test("the beginning of every sentence is visible, and nothing of a long one is lost", () => {
-  assert.deepEqual(splitSentence("Careful: age names people."), ["Careful: age names people.", ""]);
-  const long = Array.from({ length: 99 }, (_, number) => `column${number}`).join(" "), [start, rest] = splitSentence(long);
-  assert.equal(`${start} ${rest}`, long);
-  assert.ok(start.length > 150 && start.length < 320);
+test("the beginning and the end of every sentence are visible, and nothing of a long one is lost", () => {
+  assert.deepEqual(splitSentence("Careful: age names people."), ["Careful: age names people.", "", ""]);
+  const long = Array.from({ length: 99 }, (_, number) => `column${number}`).join(", "), parts = splitSentence(long);
+  assert.equal(parts.join(""), long);
+  assert.ok(parts[0].length > 150 && parts[0].length < 320);
+  assert.equal(parts[2], "");
+  const found = ": an attacker who knows them finds 200 people alone", [start, folded, end] = splitSentence(long + found);
+  assert.deepEqual([start, start + folded, end], [parts[0], long, found]);
 });

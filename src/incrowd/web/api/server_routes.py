@@ -14,6 +14,7 @@ from incrowd.tables.formats import ENDINGS
 from incrowd.version import __version__
 from incrowd.web import models
 from incrowd.web.api.dependencies import TheServer, TheSession, refusals
+from incrowd.web.fields import Id
 from incrowd.web.refusals import Refusal
 from incrowd.web.server import Server
 from incrowd.web.sessions import Session
@@ -55,6 +56,19 @@ def _kept_in(server: Server) -> str | None:
 def end_session(server: TheServer, session: TheSession) -> Response:
     """Close the session: its jobs stop, its tables and files are deleted."""
     server.sessions.end(session)
+    return Response(status_code=204)
+
+
+@router.get("/sessions", responses=refusals())
+def list_other_sessions(server: TheServer, session: TheSession) -> list[models.KeptSession]:
+    """Sessions of other browsers and scripts in the folder that keeps work: dates and sizes, no contents."""
+    return server.other_sessions(session)
+
+
+@router.delete("/sessions/{name}", status_code=204, responses=refusals(404, 409))
+def delete_other_session(name: Id, server: TheServer, session: TheSession) -> Response:
+    """Delete a kept session of another browser or script, with all its files."""
+    server.delete_other(session, name)
     return Response(status_code=204)
 
 

@@ -3,7 +3,7 @@ import { embeddedJson, focusOn, showAnswersOf } from "./answers.js";
 import { announce, api, count, debounced, isFinished, make, onJobChange, patch, percent, requestCounter, sentence, shorten, showProblem, startJob, table } from "./app.js";
 import { bench, saveAndUse } from "./bench.js";
 import { basisInWords, drawAfter, savedInWords } from "./status-bar.js";
-import { candidateConditions, conditionElements } from "./conditions.js";
+import { candidateConditions, conditionElements, foldConditions } from "./conditions.js";
 import { comparePinned } from "./comparison.js";
 import { currentLens } from "./lenses.js";
 import { compare, protect, refuse, solve } from "./protect.js";
@@ -15,7 +15,7 @@ const STAMPS = { within: "✓", undecided: "?", exposed: "!", borderline: "≈",
 const shelf = document.getElementById("shelf"), view = document.getElementById("candidate-view"), frontierView = document.getElementById("frontier-view"), section = document.getElementById("shelf-section");
 const reports = new Map(); // jobs of reports by candidate
 const PINNED = `pinned ${table}`; // the key of the pinned candidates, which survive a reload of this tab
-let cards = [], pinned = JSON.parse(sessionStorage.getItem(PINNED) ?? "[]"), comparedIds = "", picked = null, awaited = null, renaming = false;
+let cards = [], pinned = JSON.parse(sessionStorage.getItem(PINNED) ?? "[]"), comparedIds = "", picked = null, awaited = null, unlisted = null, renaming = false;
 
 /** The settings that made a candidate, in words for its card. */
 export function protectionInWords({ protection }) {
@@ -99,6 +99,10 @@ export async function refresh() {
   cards = found;
   pinned = pinned.filter((id) => cards.some((one) => one.id === id));
   draw();
+  if (cards.some(({ id }) => id === unlisted)) { // not before: its card would push it down
+    unlisted = null;
+    focusIfAwaited("protection", view.querySelector(".verdict h2"));
+  }
   compareIfChanged();
   document.dispatchEvent(new CustomEvent("candidates-listed"));
 }
@@ -209,9 +213,9 @@ document.addEventListener("protection-refused", () => view.toggleAttribute("data
 const showJob = showAnswersOf(KINDS, view, { again: () => document.getElementById("protection").requestSubmit(), failed: (job) => {
   refuse(new Error(sentence(job.message || "this did not work")));
   focusIfAwaited("protection", view.querySelector(".instead .note"));
-}, shown: (job) => {
+}, placed: foldConditions, shown: (job) => {
+  unlisted = job.id;
   refreshSoon();
-  focusIfAwaited("protection", view.querySelector(".verdict h2"));
   document.dispatchEvent(new CustomEvent("candidate-shown", { detail: job.id }));
 } });
 showAnswersOf("frontier", frontierView, { again: () => compare().catch(refuse), shown: () => focusIfAwaited("frontier", frontierView.querySelector("h2")) });

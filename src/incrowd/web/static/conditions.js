@@ -1,21 +1,33 @@
-// What a yes depends on, as every page shows it: never folded, but a long sentence is folded after its beginning.
+// What a yes depends on, as every page shows it: the first conditions and the beginning and end of each; what is folded is counted.
 import { make } from "./app.js";
 
 const LONG = 320; // letters
+const FIRST = 3; // conditions that are always visible
 
-/** Split a sentence into a beginning that is always visible, and the rest of a long one. */
+/** Split a long sentence into a beginning, the names of a list that are folded, and an end. */
 export function splitSentence(text) {
-  if (text.length <= LONG) return [text, ""];
-  const end = text.lastIndexOf(" ", LONG - 60);
-  return [text.slice(0, end), text.slice(end + 1)];
+  if (text.length <= LONG) return [text, "", ""];
+  const cut = text.lastIndexOf(" ", LONG - 120), colon = text.lastIndexOf(": ");
+  const end = colon > cut && text.length - colon < LONG ? colon : text.length;
+  return [text.slice(0, cut), text.slice(cut, end), text.slice(end)];
 }
 
-/** The conditions of a yes, a paragraph each. */
+function conditionElement(text) {
+  const [start, folded, end] = splitSentence(text), names = folded.split(",").length;
+  return make("p", { class: "condition small" }, start, folded ? make("details", {}, make("summary", {}, names > 2 ? `… ${names} more` : "… all of it"), folded) : null, end);
+}
+
+/** The conditions of a yes, a paragraph each; those after the first few are folded together. */
 export function conditionElements(sentences) {
-  return sentences.map((one) => {
-    const [start, rest] = splitSentence(one);
-    return make("p", { class: "condition small" }, start, rest ? make("details", {}, make("summary", {}, "… all of it"), rest) : null);
-  });
+  const all = sentences.map(conditionElement), more = all.splice(all.length > FIRST + 1 ? FIRST : all.length);
+  return more.length ? [...all, make("details", { class: "condition small" }, make("summary", {}, `${more.length} more conditions`), more)] : all;
+}
+
+/** Fold the conditions that the server has written out in a result. */
+export function foldConditions(place) {
+  const all = [...place.querySelectorAll(".verdict p.condition")];
+  all[0]?.before(...conditionElements(all.map((one) => one.textContent)));
+  for (const one of all) one.remove();
 }
 
 /** What stands with the verdict on a candidate: the recommendation, and what it depends on. */

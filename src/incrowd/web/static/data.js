@@ -176,5 +176,10 @@ document.getElementById("delete-all")?.addEventListener("click", async () => {
     location.reload();
   } catch (error) { showProblem(error); }
 });
+document.getElementById("others")?.addEventListener("click", async (event) => {
+  const name = event.target.closest("button")?.parentElement.dataset.session;
+  if (!name || !confirm("Delete all tables and results of this session, which is not yours? This cannot be undone.")) return;
+  try { await api("DELETE", `/sessions/${name}`); location.reload(); } catch (error) { showProblem(error); }
+});
 resumeJobs().catch(showProblem);
 for (const button of document.querySelectorAll("button[type=submit]")) button.disabled = false; // disabled until this script has run
