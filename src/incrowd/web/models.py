@@ -177,7 +177,7 @@ class TableSettings(Model):
     threshold: Limit | None = None
     highest: Limit | None = None
     secrets: Annotated[list[Secret], Field(max_length=200)] = []
-    tolerate: Share | None = None
+    tolerate: Annotated[float, Field(gt=0, le=0.5)] | None = None
     certain: Annotated[float, Field(gt=0.5, le=1)] | None = None
     rows_are_people: bool = False
     groups: Annotated[dict[Name, Columns], Field(max_length=17)] = {}
