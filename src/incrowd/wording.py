@@ -138,10 +138,12 @@ def one_decimal(value: float) -> str:
 def data_size(size: float) -> str:
     """A number of bytes.
 
-    >>> data_size(2_600_000), data_size(4e9)
-    ('3 MB', '4 GB')
+    >>> data_size(40_000), data_size(2_600_000), data_size(4e9)
+    ('40 kB', '3 MB', '4 GB')
     """
-    return f"{size / 1e9:,.3g} GB" if size >= 1e9 else f"{size / 1e6:,.0f} MB"
+    if size >= 1e9:
+        return f"{size / 1e9:,.3g} GB"
+    return f"{size / 1e6:,.0f} MB" if size >= 1e6 else f"{size / 1e3:,.0f} kB"
 
 
 def whole(value: float) -> str:

@@ -287,6 +287,11 @@ def test_the_comparison_says_of_every_way_what_protecting_so_says(script, table,
             assert all(f"<p>{one}</p>" in html.unescape(page) for one in point["conditions"])
     assert page.count('<details class="conditions small">') == sum(bool(one["conditions"]) for one in result["points"])
     assert any(point["conditions"] for point in result["points"])
+    assert 'class="solve"' not in page
+    script.patch(f"{TABLES}/{table}/settings", json={"highest": 0.0001})
+    result, page = found_by(f"{TABLES}/{table}/frontiers", {"methods": ["partition"], "k": [3]})
+    assert {point["decision"] for point in result["points"]} & {"within"} == set()
+    assert 'class="solve"' in page  # the next step, where no way passes
 
 
 def test_the_comparison_says_which_methods_it_left_out_and_why(script, found_by):

@@ -59,7 +59,7 @@ def note_reliance(work: AssessmentState, verdict: Verdict) -> Verdict:
             Advice(
                 f"Not certain, but likely: in some classes most people share one value of {listed(likely)} that far "
                 "fewer people of the table have, or that you named. It counts as known from "
-                f"{chosen_percent(work.question.certain_from)} of a class; set another share",
+                f"{chosen_percent(work.question.certain_from)} of a class; set another share.",
                 ("certain",),
             )
         )

@@ -142,7 +142,7 @@ class AttackRisk(Result):
     @property
     def sentence(self) -> str:
         """The result in plain words."""
-        text = f"{_SUCCESS[self.kind]} in {percent(self.attack.value)} of {counted(self.targets, 'attack', 'attacks')}"
+        text = f"{SUCCESS[self.kind]} in {percent(self.attack.value)} of {counted(self.targets, 'attack', 'attacks')}"
         if self.control is not None:
             text += f", against {percent(self.control.value)} without the release"
         elif self.chance is not None:
@@ -162,7 +162,7 @@ class AttackRisk(Result):
         return [row | dict(self.measures)]
 
 
-_SUCCESS: Mapping[str, str] = {
+SUCCESS: Mapping[str, str] = {
     "linkage": "The right record is named",
     "singling-out": "A predicate built from the release isolates one person",
     "linkability": "Two parts of a person's data are joined",

@@ -15,7 +15,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, FastAPI, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from incrowd.attacks import KINDS
+from incrowd.attacks.result import SUCCESS
 from incrowd.protection import METHODS
 from incrowd.protection.perturbation import STEPS
 from incrowd.recipients import RECIPIENTS, settle_limits
@@ -47,7 +47,7 @@ _STEPS = [  # of perturbation: the kind, its class, and its named options withou
     (kind, step, [name for name, reader in step.reads.items() if reader is not Path][1:])
     for kind, step in STEPS.items()
 ]
-_CHOICES = {"attacks": KINDS, "methods": METHODS, "steps": _STEPS, "endings": ",".join(ENDINGS)}
+_CHOICES = {"attacks": SUCCESS, "methods": METHODS, "steps": _STEPS, "endings": ",".join(ENDINGS)}
 _CHOICES["role_words"] = ROLE_WORDS
 router = APIRouter(include_in_schema=False)
 

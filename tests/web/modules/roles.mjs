@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { assignRole, confirmRoles, filledGroups, followSecrets, mayBeKnown, undecided, withReason, withRole } from "./roles.js";
+import { assignRole, confirmRoles, filledGroups, followSecrets, mayBeKnown, roleInWords, undecided, withReason, withRole } from "./roles.js";
 
 const columns = ["age", "__proto__", "id", "note"].map((name) => ({ name }));
 const roles = Object.fromEntries([["age", "quasi-identifier"], ["__proto__", "quasi-identifier"], ["id", "person"], ["note", "other"]]);
@@ -33,6 +33,7 @@ test("without a reason nothing is confirmed with the others: a person must decid
   const all = found.map(([name, suggested, confidence]) => ({ name, suggested, confidence })), given = Object.fromEntries(found);
   const now = { roles: { ...given, id: "other" }, decided: ["sex"] }; // another column was made the person
   assert.deepEqual(withReason(all, now), ["age", "empty"]);
+  assert.deepEqual(all.map((one) => roleInWords(one, now)), [["known", ", only suggested"], ["decide", ", nothing is suggested"], ["neither", ", only suggested"], ["decide", ", nothing is suggested"], ["known"]]);
   assert.deepEqual(undecided(all, now), ["age", "orientation", "empty", "id"]);
 });
 test("what a column adds is told of secrets too, and of what nobody is said to know", () => {

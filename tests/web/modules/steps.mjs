@@ -2,7 +2,7 @@ import "./page.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-const { readStep, writeStep } = await import("./steps.js");
+const { readStep, stepInWords, writeStep } = await import("./steps.js");
 const columns = ["age", "pay", "a+b"];
 
 test("a step is read into its columns, its kind and its numbers, and written the same", () => {
@@ -15,4 +15,10 @@ test("a step is read into its columns, its kind and its numbers, and written the
 test("a number may be named, and a step without a column is none", () => {
   assert.equal(writeStep({ names: ["age"], kind: "shuffle", numbers: " by=pay " }).action, "shuffle,by=pay");
   assert.equal(writeStep({ names: [], kind: "noise", numbers: "0.2" }), null);
+});
+test("a card tells a step by the label of the form; a kind without one by its name", () => {
+  const labels = new Map([["rankswap", "Values swapped with near ones"]]);
+  assert.equal(stepInWords({ column: "age+pay", action: "rankswap=0.05" }, labels), "age+pay: values swapped with near ones 0.05");
+  assert.equal(stepInWords({ column: "age", action: "shuffle,by=pay" }, labels), "age: shuffle by=pay");
+  assert.equal(stepInWords({ column: "zip", action: "*" }, labels), "zip: *");
 });

@@ -35,6 +35,7 @@ class Round(Step):
 
     unit: float
     kind: ClassVar[str] = "round"
+    label: ClassVar[str] = "rounded"
     words: ClassVar[str] = "Each value becomes the nearest multiple of the number."
     usual: ClassVar[str] = "10"
     reads: ClassVar[Readers] = {"unit": float}
@@ -62,6 +63,7 @@ class TopCode(Step):
     limit: float
     to: str = "limit"
     kind: ClassVar[str] = "top"
+    label: ClassVar[str] = "largest values cut off"
     words: ClassVar[str] = "Values above the number become the number."
     reads: ClassVar[Readers] = {"limit": float, "to": str}
     is_random: ClassVar[bool] = False
@@ -110,6 +112,7 @@ class BottomCode(TopCode):
     """Values below `limit` become the limit, or with `to="mean"` their mean, which needs at least k records."""
 
     kind: ClassVar[str] = "bottom"
+    label: ClassVar[str] = "smallest values cut off"
     words: ClassVar[str] = "Values below the number become the number."
     side: ClassVar[str] = "below"
 

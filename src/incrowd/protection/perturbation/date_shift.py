@@ -38,6 +38,7 @@ class ShiftDates(Step):
     key: bytes | str | Path | None = field(default=None, repr=False)
     multiple: int = 1
     kind: ClassVar[str] = "shiftdates"
+    label: ClassVar[str] = "dates moved together"
     words: ClassVar[str] = (
         "All dates of a record, or of a person, move together; the number is the most days they move."
     )

@@ -33,6 +33,7 @@ class Microaggregate(Step):
     by: str = "partition"
     within: tuple[str, ...] = ()
     kind: ClassVar[str] = "microaggregate"
+    label: ClassVar[str] = "means of small groups"
     words: ClassVar[str] = "Means of groups of people who are alike in these columns; the number is the smallest group."
     usual: ClassVar[str] = "5"
     reads: ClassVar[Readers] = {"k": int, "by": str, "within": read_names}

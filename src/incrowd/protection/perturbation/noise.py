@@ -24,6 +24,7 @@ class Noise(Step):
 
     size: float
     kind: ClassVar[str] = "noise"
+    label: ClassVar[str] = "noise"
     words: ClassVar[str] = "Normal noise; the number is its size in standard deviations of the column."
     usual: ClassVar[str] = "0.2"
     reads: ClassVar[Readers] = {"size": float}
@@ -69,6 +70,7 @@ class CorrelatedNoise(Noise):
     """Normal noise with the covariance of the columns, `size`² times as large (Kim 1986)."""
 
     kind: ClassVar[str] = "correlated"
+    label: ClassVar[str] = "noise that keeps correlations"
     words: ClassVar[str] = (
         "Normal noise that keeps the correlations of two columns or more; "
         "the number is its size in standard deviations."

@@ -36,6 +36,7 @@ class Pram(Step):
 
     matrix: float | str | os.PathLike[str] | Matrix
     kind: ClassVar[str] = "pram"
+    label: ClassVar[str] = "categories drawn anew"
     words: ClassVar[str] = (
         "Categories are drawn anew by chance (PRAM); the number is the probability that a value stays."
     )

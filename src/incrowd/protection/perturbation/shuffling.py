@@ -28,6 +28,7 @@ class Shuffle(Step):
 
     by: tuple[str, ...] = ()
     kind: ClassVar[str] = "shuffle"
+    label: ClassVar[str] = "values dealt out anew"
     words: ClassVar[str] = (
         "The values are dealt out to other records; name the columns whose correlation stays, joined by plus signs."
     )

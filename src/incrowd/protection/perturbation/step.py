@@ -92,7 +92,7 @@ Readers = Mapping[str, Callable[[str], Any]]
 class Step:
     """Base class of a perturbation step, applied to some columns.
 
-    - `kind` is the name of the class of steps in text.
+    - `kind` is the name of the class of steps in text, `label` its name in a form.
     - `reads` maps each further field to its parser: `kind=…` sets the first field, `name=…` any other. A parser that
       returns a `Path` names a file that the step reads.
     - `is_random`: values change at random, so that people in a class of equal values are not really alike.
@@ -102,6 +102,7 @@ class Step:
 
     columns: tuple[str, ...]
     kind: ClassVar[str]
+    label: ClassVar[str]
     words: ClassVar[str]
     usual: ClassVar[str] = ""
     reads: ClassVar[Readers] = {}

@@ -22,6 +22,7 @@ class RankSwap(Step):
 
     share: float
     kind: ClassVar[str] = "rankswap"
+    label: ClassVar[str] = "values swapped with near ones"
     words: ClassVar[str] = (
         "Each value is swapped with one of near rank; "
         "the number is the share of all records that the ranks may be apart."
@@ -103,6 +104,7 @@ class RecordSwap(Step):
     match: tuple[str, ...] = ()
     household: str | None = None
     kind: ClassVar[str] = "recordswap"
+    label: ClassVar[str] = "places of people at high risk swapped"
     words: ClassVar[str] = (
         "The places of the people at highest risk are swapped with those of others; the number is the share of records."
     )

@@ -7,6 +7,7 @@ import { candidateConditions, conditionElements, foldConditions } from "./condit
 import { comparePinned } from "./comparison.js";
 import { currentLens } from "./lenses.js";
 import { compare, protect, refuse, solve } from "./protect.js";
+import { stepInWords } from "./steps.js";
 import { coarseningInWords, valueFor } from "./ways.js";
 
 const KINDS = ["protection", "solution"];
@@ -22,7 +23,7 @@ export function protectionInWords({ protection }) {
   const { method, k, l, t, sensitive, resolution, leave_out: gone, apart, steps } = protection;
   const size = resolution === null || resolution === undefined ? `k = ${count(k)}` : typeof resolution === "number" ? `${resolution} parts` : "parts by column";
   const parts = method === "perturb" ? [method] : [method, size]; // no guarantee on classes
-  if (steps?.length) parts.push(steps.length > 4 ? `${steps.length} steps` : steps.map(({ column, action }) => `${shorten(column, 40)}: ${shorten(action, 40)}`).join("; "));
+  if (steps?.length) parts.push(steps.length > 4 ? `${steps.length} steps` : steps.map((one) => stepInWords(one)).join("; "));
   const secrets = sensitive ? [sensitive].flat() : [];
   const named = (names) => (names.length > 2 ? `${names.length} columns` : names.map((name) => shorten(name, 20)).join(" and "));
   if (secrets.length) parts.push(`${named(secrets)} kept secret`);
@@ -242,4 +243,5 @@ frontierView.addEventListener("click", (event) => {
   const button = event.target.closest("button[data-point]");
   if (button) applyPoint(Number(button.dataset.point));
   if (event.target.closest("button.renew")) compare().catch(refuse);
+  if (event.target.closest("button.solve")) solve().catch(refuse);
 });

@@ -3,12 +3,11 @@ import { bench, changeSettings, onChange } from "./bench.js";
 import { announce, count, debounced, make, patch, shorten } from "./app.js";
 import { addedRisk } from "./added-risk.js";
 import { inspect } from "./inspector.js";
-import { ROLES, assignRole, confirmRoles, undecided, withReason } from "./roles.js";
+import { ROLES, assignRole, confirmRoles, roleInWords, undecided, withReason } from "./roles.js";
 import { filterCounts, neighbour, select, shownColumns } from "./triage.js";
 
 const list = document.getElementById("columns"), search = document.getElementById("search"), filter = document.getElementById("filter"), order = document.getElementById("order");
 const chosen = document.getElementById("chosen"), progress = document.getElementById("decided"), roleButtons = document.getElementById("role-buttons"), confirmAll = document.getElementById("confirm-all");
-const SHORT = Object.fromEntries(ROLES.map(({ role, short: word }) => [role, word]));
 let state = { selected: new Set(), anchor: null }, focused = null, names = [];
 
 /** The row of a column: its role, the people it makes unique, and whether its role is decided. */
@@ -21,7 +20,7 @@ function rowElement(column) {
     title: `${shorten(column.name, 200)}: ${column.type}${column.distinct === null ? "" : `, ${count(column.distinct)} distinct`}. ${decided ? "As you said." : `Only suggested: ${column.reason}.`}`,
   }, make("i", { class: "tick", "aria-hidden": "true" }), make("bdi", { class: "name" }, shorten(column.name, 40)),
   added ? make("small", { class: "adds", title: known ? `${count(added)} people are alone because it is known` : `${count(added)} more people would be alone if it were known` }, `+${count(added)}`) : null,
-  make("span", { class: "role" }, SHORT[role], decided ? null : make("span", { class: "hidden" }, ", only suggested")));
+  make("span", { class: "role" }, ...roleInWords(column, bench.settings).map((words, index) => (index ? make("span", { class: "hidden" }, words) : words))));
 }
 
 function draw() {

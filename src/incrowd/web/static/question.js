@@ -9,7 +9,7 @@ const recipient = document.getElementById("recipient"), help = document.getEleme
 const secrets = document.getElementById("secrets"), rowsArePeople = document.getElementById("rows-are-people");
 const unknown = document.getElementById("population-unknown");
 const drawnBy = ["strata", "cluster"].map((id) => document.getElementById(id));
-const FIELDS = ["population", "threshold", "highest", "tolerate"];
+const FIELDS = ["population", "threshold", "highest", "tolerate", "certain"];
 export const limits = Object.fromEntries([...recipient.options].map((one) => [one.value, { highest: Number(one.dataset.highest), average: Number(one.dataset.average) }]));
 
 function clearError(input) {
@@ -45,6 +45,7 @@ numberField("population", (value) => {
   if (value < people) throw new Error(`The population is smaller than the table, which holds ${count(people)} people.`);
 });
 numberField("tolerate", (value) => { if (!(value >= 0 && value <= 0.5)) throw new Error("The share is at most 0.5: write 1% or 0.01 for one record in a hundred."); });
+numberField("certain", (value) => { if (!(value > 0.5 && value <= 1)) throw new Error("The share is above 0.5 and at most 1, such as 0.9 or 90%."); });
 for (const name of ["threshold", "highest"]) numberField(name, (value) => { if (!(value > 0 && value <= 1)) throw new Error("A limit is above 0 and at most 1, such as 0.05, 5% or 1/20."); });
 
 /** Focus a field with a wrong number; true if there is one. No job is started then. */

@@ -16,6 +16,12 @@ export const undecided = (columns, settings) => columns.filter((column) => !sett
 
 /** The undecided columns with a reason for their role; for “other” without a reason, a person must decide. */
 export const withReason = (columns, settings) => undecided(columns.filter(({ name, suggested, confidence }) => settings.roles[name] !== "other" || (suggested === "other" && confidence !== "low")), settings);
+/** The role of a column in its row, and what a screen reader adds; without a reason for its role, it says “decide”. */
+export function roleInWords(column, settings) {
+  const { short } = ROLES.find(({ role }) => role === settings.roles[column.name]);
+  if (settings.decided.includes(column.name)) return [short];
+  return withReason([column], settings).length ? [short, ", only suggested"] : ["decide", ", nothing is suggested"];
+}
 /** The columns that others may come to know: all but those that are removed, and the person and weight columns. */
 export const mayBeKnown = (columns, settings) => columns.map(({ name }) => name).filter((name) => !settings.decided.includes(name) || ["quasi-identifier", "sensitive", "other"].includes(settings.roles[name]));
 

@@ -14,6 +14,12 @@ export function writeStep({ names, kind, numbers }) {
   return names.length ? { column: names.join("+"), action: !given ? kind : /^[a-z]+=/.test(given) ? `${kind},${given}` : `${kind}=${given}` } : null;
 }
 
+/** A step as its card tells it: its columns, the label of its kind in the form, and its numbers. */
+export function stepInWords({ column, action }, labels = new Map([...template.content.querySelectorAll(".kind option")].map((one) => [one.value, one.textContent]))) {
+  const { kind, numbers } = readStep({ column, action }, [column]);
+  return [`${shorten(column, 40)}:`, (labels.get(kind) ?? kind).toLowerCase(), shorten(numbers.replace(/^,/, ""), 40)].filter(Boolean).join(" ");
+}
+
 const readRow = (row) => ({ names: [...row.querySelectorAll(".of")].map((one) => one.value).filter(Boolean), kind: row.querySelector(".kind").value, numbers: row.querySelector(".numbers").value });
 
 /** Draw the columns of a step: a list for each chosen column, and one for a further column. */
