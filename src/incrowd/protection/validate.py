@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from incrowd.backends import Coded
 from incrowd.errors import InputError, UnsupportedError
+from incrowd.protection.method_options import require_whole
 from incrowd.protection.problem import DIVERSITIES, Demand, Wishes, require_known
 from incrowd.tables import Table, suggest_roles
 from incrowd.tables.guess_scales import apply_scales
@@ -160,8 +161,7 @@ def check_columns(
 
 def check_demand(demand: Demand, rows: int, sensitive: Sequence[str], method: ProtectionMethod) -> None:
     """Refuse a k, l, t, beta or delta that is impossible for the number of rows or for the method."""
-    if isinstance(demand.k, bool) or not isinstance(demand.k, int) or demand.k < 2:
-        raise InputError(f"k must be a whole number of 2 or more; {demand.k!r} was given")
+    require_whole("k", demand.k, 2)
     if demand.k > rows and method.guarantees_k:
         raise InputError(f"classes of {demand.k:,} from {rows:,} rows; ask for a k of at most {rows:,}", hint="k")
     if demand.t is not None and not 0.0 < demand.t <= 1.0:
