@@ -4,7 +4,7 @@ import datetime
 import itertools
 import json
 import random
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 import numpy as np
 import pyarrow as pa
@@ -185,7 +185,7 @@ def test_unicity_is_forecast_for_the_whole_population():
         ({"time": "note"}, "neither dates, times nor numbers"),
         ({"amount": "loss"}, "not above 0"),
         ({"amount": "note"}, "holds no amounts"),
-        ({"known": 0}, "1 point or more"),
+        ({"known": 0}, "known points must be a whole number of 1 or more"),
         ({"place": ["x", "gap"]}, "no value in gap"),
         ({"place": ["x", "nowhere"]}, "nowhere"),
     ],
@@ -199,13 +199,33 @@ def test_points_that_make_no_sense_are_refused(change, wrong):
         protect_trajectories(table, **options)
 
 
+def test_times_move_only_where_they_become_coarser_and_to_the_beginning_of_their_step():
+    days = [day for day in range(28) for _ in range(3)]
+    table = {"who": list(range(84)), "day": days, "town": ["a"] * 84}
+    asked = {"person": "who", "time": "day", "place": ["town"]}
+    safe = protect_trajectories(table, **asked, k=3)
+    assert (safe.resolution["day"], safe.suppressed, sorted(safe.table["day"].to_pylist())) == ("as it is", 0, days)
+    safe = protect_trajectories(table, **asked, k=5)
+    step = int(safe.resolution["day"].removeprefix("steps of "))
+    kept = Counter(safe.table["day"].to_pylist())
+    assert step > 1
+    assert kept == {day: count for day, count in Counter(day // step * step for day in days).items() if count >= 5}
+
+
 def test_points_that_nobody_shares_and_items_without_people_are_refused():
     table = {"who": [1, 2], "day": [1, 2], "town": ["a", "b"]}
     with pytest.raises(UnsupportedError, match="no point is had by 3 people"):
         protect_trajectories(table, person="who", time="day", place=["town"], k=3)
-    for options, wrong in (({"k": 1}, "k must be"), ({"known": 0}, "known items must be")):
+    for options, wrong in (({"k": 1}, "k must be"), ({"known": 0}, "known items must be"), ({"k": 2.5}, "k must be")):
         with pytest.raises(InputError, match=wrong):
             protect_items(table, person="who", item="town", **options)
+    for options, wrong in (
+        ({"k": "3"}, "k must be"),
+        ({"k": 2.5}, "k must be"),
+        ({"known": 1.5}, "known points must be"),
+    ):
+        with pytest.raises(InputError, match=wrong):
+            protect_trajectories(table, person="who", time="day", place=["town"], **options)
     with pytest.raises(InputError, match="no value in"):
         protect_items({"who": [1, None], "town": ["a", "b"]}, person="who", item="town")
 

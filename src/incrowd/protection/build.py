@@ -12,7 +12,7 @@ from incrowd.backends import Coded, encode
 from incrowd.classes import Classes
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.guarantee import Guarantee, count_guarantee
-from incrowd.protection.outputs import Outputs
+from incrowd.protection.outputs import Outputs, bounds_of
 from incrowd.protection.paper_methods import bound_on_t, strata_for
 from incrowd.protection.problem import Problem
 from incrowd.protection.recoding import Recoding, as_text, escape_unchanged, find_kept, values_in_label
@@ -164,9 +164,7 @@ class ReleaseBuilder:
                 self.outputs, self.problem.columns, self.problem.hierarchies, recoding.kept_rows, recoding.promises_k
             ).write
             released = build_release(write(generalised))
-            bound_columns = {
-                name: (f"{name}_low", f"{name}_high") for name, kind in self.outputs.items() if kind == "bounds"
-            }
+            bound_columns = {name: bounds_of(name) for name, kind in self.outputs.items() if kind == "bounds"}
             names = [released_name for name in names for released_name in bound_columns.get(name, (name,))]
         self.problem.progress("checking", 0.9)
         sensitive = self.problem.sensitive

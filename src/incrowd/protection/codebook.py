@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from incrowd._support.files import written_whole
 from incrowd.errors import InputError
+from incrowd.protection.outputs import bounds_of
 from incrowd.protection.result import Protected
 from incrowd.results import Result
 from incrowd.tables import read_table
@@ -165,9 +166,8 @@ def make_codebook(protected: Protected) -> Codebook:
     table = read_table(protected.table)
     types = {field.name: _type_of(field.type) for field in table.to_arrow().schema}
     original_of = {name: name for name in table.columns}
-    for name, kind in protected.outputs.items():
-        if kind == "bounds":
-            original_of |= {f"{name}_low": name, f"{name}_high": name}
+    bounded = (name for name, kind in protected.outputs.items() if kind == "bounds")
+    original_of |= {end: name for name in bounded for end in bounds_of(name)}
     return Codebook(
         protected.method,
         protected.method_help,

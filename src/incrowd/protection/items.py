@@ -21,6 +21,7 @@ from incrowd.backends import Coded, class_numbers, encode
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.measures import ItemsetAnonymity, itemset_anonymity
 from incrowd.protection.hierarchies import Hierarchy, Level
+from incrowd.protection.method_options import require_whole
 from incrowd.protection.recoding import as_text, as_written
 from incrowd.protection.release import build_release, draw_pseudonyms
 from incrowd.results import Result
@@ -134,9 +135,8 @@ def protect_items(
 
 def _require_items(table: Table, person: str, item: str, known: int, k: int) -> tuple[Coded, Coded]:
     """Check the request; return the person and item columns."""
-    for name, number, least in (("known items", known, 1), ("k", k, 2)):
-        if isinstance(number, bool) or not isinstance(number, int) or number < least:
-            raise InputError(f"{name} must be a whole number of {least} or more; {number!r} was given")
+    require_whole("known items", known, 1)
+    require_whole("k", k, 2)
     who, what = encode(table, table.require([person, item], "columns of people and items"))
     if who.has_null or what.has_null:
         raise InputError(f"some rows have no value in {person!r} or {item!r}; fill them or leave them out")

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from incrowd.backends import Coded, class_numbers, encode, pack
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.protection.hierarchies import Hierarchy, Level
+from incrowd.protection.hierarchies import Hierarchy, covered_by_labels
 from incrowd.protection.merge_classes import order_near
 from incrowd.protection.problem import Problem, as_days
 from incrowd.protection.recoding import Grouping, as_nominal, as_text, class_labels
@@ -89,13 +89,13 @@ class _Values:
 class PopulationTable:
     """The population: its distinct combinations of values, and the number of people with each.
 
-    `named` holds, by column and label of a user's hierarchy, the boolean mask of the values that the label covers.
+    `named` holds, by column and label of a user's hierarchy, the codes of the values that the label covers.
     """
 
     columns: Mapping[str, _Values]
     codes: NDArray[np.int64]
     people: NDArray[np.int64]
-    named: Mapping[str, Mapping[str | None, NDArray[np.bool_]]]
+    named: Mapping[str, Mapping[str, NDArray[np.int64]]]
 
     def smallest(self, table: Table, names: Sequence[str]) -> int:
         """The fewest people of the population that a row of a released table covers."""
@@ -128,8 +128,12 @@ class PopulationTable:
 
     def _covered(self, name: str, label: str | None) -> NDArray[np.bool_]:
         """Boolean mask of the values of a column that a label covers."""
-        named = self.named.get(name, {})
-        return named[label] if label in named else self.columns[name].covered(label)
+        codes = None if label is None else self.named.get(name, {}).get(label)
+        return (
+            self.columns[name].covered(label)
+            if codes is None
+            else np.isin(np.arange(len(self.columns[name].texts)), codes)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +210,10 @@ def read_population(data: Any, columns: Sequence[Coded], hierarchies: Mapping[st
     numbers, people = class_numbers(pack(coded))
     first = np.empty(people.size, dtype=np.int64)
     first[numbers] = np.arange(numbers.size)
-    named = {one.name: _by_label(hierarchies[one.name].levels(one)) for one in coded if one.name in hierarchies}
+    levels = {one.name: hierarchies[one.name].levels(one)[1:] for one in coded if one.name in hierarchies}
+    named = {
+        name: covered_by_labels([one for one in several if not one.from_values]) for name, several in levels.items()
+    }
     codes = np.stack([column.codes[first].astype(np.int64) for column in coded], axis=1)
     values = {column.name: _Values.of(column) for column in coded}
     return PopulationTable(values, codes, people.astype(np.int64), named)
@@ -310,12 +317,3 @@ def _labels_of_classes(problem: Problem, grouping: Grouping) -> list[ClassLabels
         numbers, texts, _ = class_labels(column, grouping, [] if hierarchy is None else hierarchy.levels(column))
         labels.append((numbers, [*texts.to_pylist(), None]))  # a null has the index after the last label
     return labels
-
-
-def _by_label(levels: Sequence[Level]) -> dict[str | None, NDArray[np.bool_]]:
-    """For every label of a hierarchy, the boolean mask of its values; labels made from values are left out."""
-    masks: dict[str | None, NDArray[np.bool_]] = {}
-    for level in levels[1:]:
-        for group, label in enumerate(level.labels if not level.from_values else ()):
-            masks[label] = masks.get(label, np.zeros(level.groups.size, dtype=np.bool_)) | (level.groups == group)
-    return masks

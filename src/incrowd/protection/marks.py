@@ -15,7 +15,7 @@ from incrowd._support.files import file_hash, read_small, written_whole
 from incrowd.errors import InputError
 from incrowd.measures import RecoveringColumn
 from incrowd.measures.recovering_columns import FACT_KINDS
-from incrowd.protection.release_log import ReleaseLog
+from incrowd.protection.release_log import MOST_COUNTED, ReleaseLog, read_texts, typed
 from incrowd.results import Result
 from incrowd.tables import RowKind, Table, escape_formula, read_table
 from incrowd.tables.roles.column_role import Confidence
@@ -23,7 +23,6 @@ from incrowd.tables.roles.rows import KindOfRows
 
 SCHEMA = "incrowd/release/2"
 Coding = Literal["same", "by class", "rows left out", "unknown"]
-_MOST = 10**15  # largest count that is accepted
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,15 +144,15 @@ def read_mark(table: Table) -> OriginalFacts | None:
     try:
         content = json.loads(read_small(mark), object_pairs_hook=_without_repeats)
         facts = OriginalFacts(
-            _names(content["kept"]),
+            read_texts(content["kept"]),
             tuple(_read_recovering_column(one) for one in content["given_back"]),
             _read_row_kind(content["rows"]),
-            _names(content["pseudonymised"]),
-            _names(content["perturbed"]),
+            read_texts(content["pseudonymised"]),
+            read_texts(content["perturbed"]),
             is_damaged=content.get("is_damaged", False) is not False,
             shuffled=content.get("shuffled", False) is not False,
-            row_order=_names(content.get("row_order", [])),
-            keyed=_names(content.get("keyed", [])),
+            row_order=read_texts(content.get("row_order", [])),
+            keyed=read_texts(content.get("keyed", [])),
             linkage=None if content.get("linkage") is None else _read_linkage(content["linkage"]),
             coding=_read_coding(content.get("coding", "unknown")),
         )
@@ -233,25 +232,16 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return read
 
 
-def _names(saved: Any) -> tuple[str, ...]:
-    """Column names from a mark; raises TypeError for anything but a list of texts."""
-    if not isinstance(saved, list) or not all(isinstance(name, str) for name in saved):
-        raise TypeError
-    return tuple(saved)
-
-
 def _read_recovering_column(saved: dict[str, Any]) -> RecoveringColumn:
     """Read a `RecoveringColumn` from a mark; invalid content raises TypeError or ValueError."""
     fields = {name: value for name, value in saved.items() if name != "undoes"}
     flags = tuple(fields.pop(name, False) for name in ("follows", "missing", "partly"))
     if flags not in FACT_KINDS or not all(isinstance(one, bool) for one in flags):
         raise TypeError
-    column = FACT_KINDS[flags](**fields | {"others": _names(fields.get("others", []))})
+    column = FACT_KINDS[flags](**fields | {"others": read_texts(fields.get("others", []))})
     numbers = (column.told, column.by_chance, column.k, column.uniques, column.k_without)
-    _names([column.column, column.gives_back])
-    if not all(isinstance(one, int | float) for one in numbers):
-        raise TypeError
-    if not all(0 <= one <= _MOST for one in numbers):  # NaN fails too
+    read_texts([column.column, column.gives_back])
+    if not all(0 <= typed(one, int, float) <= MOST_COUNTED for one in numbers):  # NaN fails too
         raise ValueError
     return column
 
@@ -266,12 +256,11 @@ def _read_coding(saved: Any) -> Coding:
 
 def _read_linkage(saved: dict[str, Any]) -> Linkage:
     """Read a `Linkage` from a mark; invalid content raises TypeError, KeyError or ValueError."""
-    linkage = replace(Linkage(**saved), known=_names(saved["known"]))
-    _names([linkage.sentence])
+    linkage = replace(Linkage(**saved), known=read_texts(saved["known"]))
+    read_texts([linkage.sentence])
     numbers = (linkage.low, linkage.risk, linkage.high, linkage.highest)
-    if not all(isinstance(one, int | float) for one in numbers):
-        raise TypeError
-    if not 0 <= linkage.low <= linkage.risk <= linkage.high <= 1 or not 0 <= linkage.highest <= 1:
+    low, risk, high, highest = (typed(one, int, float) for one in numbers)
+    if not 0 <= low <= risk <= high <= 1 or not 0 <= highest <= 1:
         raise ValueError
     return linkage
 
@@ -279,8 +268,8 @@ def _read_linkage(saved: dict[str, Any]) -> Linkage:
 def _read_row_kind(saved: dict[str, Any]) -> RowKind:
     """Read a `RowKind` from a mark; invalid content raises TypeError or ValueError."""
     rows = RowKind(**saved)
-    _names([rows.kind, rows.reason, rows.confidence])
-    _names([name for name in (rows.person, rows.household, rows.time) if name is not None])
+    read_texts([rows.kind, rows.reason, rows.confidence])
+    read_texts([name for name in (rows.person, rows.household, rows.time) if name is not None])
     if rows.kind not in get_args(KindOfRows) or rows.confidence not in get_args(Confidence):
         raise ValueError
     return rows

@@ -18,6 +18,12 @@ MEASURES: tuple[Measure, ...] = get_args(Measure)
 MethodName = Literal["partition", "sorted", "tcloseness", "coarsen", "generalise", "blank", "mask", "perturb"]
 
 
+def require_whole(name: str, value: Any, least: int) -> None:
+    """Refuse a value that is no whole number, or too small."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise InputError(f"{name} must be a whole number of {least} or more; {value!r} was given")
+
+
 @dataclass(frozen=True, slots=True)
 class MethodOptions:
     """Base class of the options of a method; it has no fields."""
@@ -75,9 +81,8 @@ class PartitionOptions(SuppressOptions):
                 "everybody or how many people the table is a random sample of",
                 hint=("k_map", "population_table", "population"),
             )
-        is_whole = isinstance(self.k_map, int) and not isinstance(self.k_map, bool)
-        if self.k_map is not None and not (is_whole and self.k_map >= 1):
-            raise InputError(f"k of k-map must be a whole number of 1 or more; {self.k_map!r} was given")
+        if self.k_map is not None:
+            require_whole("k of k-map", self.k_map, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +156,8 @@ class BlankOptions(SuppressOptions):
             raise InputError(
                 "k by subsets of columns is counted with blanks as wildcards; ask for both", hint="wildcards"
             )
-        if self.subsets is not None and self.subsets < 1:
-            raise InputError(f"subsets of {self.subsets!r} columns; give a whole number of 1 or more")
+        if self.subsets is not None:
+            require_whole("the size of subsets", self.subsets, 1)
 
 
 @dataclass(frozen=True, slots=True)

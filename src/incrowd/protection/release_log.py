@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from incrowd.protection.result import Protected
 
 DELAY = 3  # default number of batches that a record may wait for
-_MOST = 10**15  # largest count that is accepted
+MOST_COUNTED = 10**15  # largest count that is accepted
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,15 +115,15 @@ class ReleaseLog(Result):
         given = {one.name: saved[one.name] for one in fields(cls) if one.name != "diverse"}
         given["diverse"] = saved.get("diverse", [])  # missing in older logs
         for name in ("quasi_identifiers", "released", "sensitive", "diverse"):
-            given[name] = tuple(_typed(one, str) for one in _typed(given[name], list))
-        given["batches"] = tuple(_read_batch(one) for one in _typed(given["batches"], list))
-        given["kinds"] = {_typed(name, str): _typed(kind, str) for name, kind in _typed(given["kinds"], dict).items()}
+            given[name] = read_texts(given[name])
+        given["batches"] = tuple(_read_batch(one) for one in typed(given["batches"], list))
+        given["kinds"] = {typed(name, str): typed(kind, str) for name, kind in typed(given["kinds"], dict).items()}
         for name in ("continued_in", "closed", "person"):
-            _typed(given[name], str, type(None))
+            typed(given[name], str, type(None))
         numbers = (given["c"],) if given["l"] is None else (given["c"], given["l"])
-        if not all(math.isfinite(_typed(one, int, float)) for one in numbers):
+        if not all(math.isfinite(typed(one, int, float)) for one in numbers):
             raise ValueError
-        if _typed(given["diversity"], str) not in DIVERSITIES or _typed(given["k"], int) < 2 or not given["batches"]:
+        if typed(given["diversity"], str) not in DIVERSITIES or typed(given["k"], int) < 2 or not given["batches"]:
             raise ValueError
         if given["delay"] is not None:
             _count(given["delay"])
@@ -178,12 +178,18 @@ def _read_batch(saved: Any) -> LoggedBatch:
 
 
 def _count(value: Any) -> int:
-    if not 0 <= _typed(value, int) <= _MOST:
+    if not 0 <= typed(value, int) <= MOST_COUNTED:
         raise ValueError
     return int(value)
 
 
-def _typed(value: Any, *kinds: type) -> Any:
+def read_texts(saved: Any) -> tuple[str, ...]:
+    """Texts from plain JSON types, such as column names; raises TypeError for anything but a list of texts."""
+    return tuple(typed(one, str) for one in typed(saved, list))
+
+
+def typed(value: Any, *kinds: type) -> Any:
+    """A value of one of some types; raises TypeError for any other, and for true and false."""
     if not isinstance(value, kinds) or isinstance(value, bool):
         raise TypeError
     return value

@@ -35,6 +35,15 @@ class Resolution(NamedTuple):
         return math.log(int(self.groups.max()) + 1)
 
 
+def drop_ineffective(resolutions: Sequence[Resolution]) -> list[Resolution]:
+    """The resolutions, the finest first, without those that change values and have as many groups as a finer one."""
+    kept = [resolutions[0]]
+    for one in resolutions[1:]:
+        if one.detail < kept[-1].detail:
+            kept.append(one)
+    return kept
+
+
 def time_steps(column: Coded) -> list[Resolution]:
     """Resolutions of a time column, the finest first: unchanged, then the starts of longer and longer intervals."""
     if not column.has_distances:
@@ -46,8 +55,10 @@ def time_steps(column: Coded) -> list[Resolution]:
     elif pa.types.is_temporal(kind):
         steps = {words: seconds // (24 * _HOUR) for words, seconds in _STEPS.items() if seconds >= 24 * _HOUR}
     else:
-        extent = float(np.ptp(as_floats(column.values)))
-        steps = {f"steps of {number(step)}": step for step in _widths(extent) if step > 0}
+        widths = _widths(float(np.ptp(as_floats(column.values))))
+        if pa.types.is_integer(kind):  # a step begins at a value that is in it
+            widths = [float(round(width)) for width in widths]
+        steps = {f"steps of {number(step)}": step for step in widths if step > 0}
     place = as_floats(column.values, offset_of(column))
     return [_as_it_is([column])] + [
         _by_value(words, column, np.floor(place / step), from_positions(column, np.floor(place / step) * step))

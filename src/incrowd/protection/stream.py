@@ -28,6 +28,7 @@ from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.api import protect
 from incrowd.protection.batch_fingerprints import BatchFingerprints, is_first_batch
 from incrowd.protection.merge_classes import is_diverse
+from incrowd.protection.method_options import require_whole
 from incrowd.protection.protect_options import DiversityKind, StreamKeywords
 from incrowd.protection.registry import METHODS
 from incrowd.protection.release import draw_uninformative_order, in_order
@@ -155,10 +156,7 @@ class Stream:
         check_demand(log.demand, sys.maxsize, log.demanding, METHODS["partition"])
         if log.person in (*log.quasi_identifiers, *log.sensitive):
             raise InputError(f"{log.person!r} is the person column and has another role too; give it one role")
-        if isinstance(log.delay, bool) or not isinstance(log.delay, int) or log.delay < 0:
-            raise InputError(
-                f"a delay of {log.delay!r}; give the number of batches that a record may wait for, 0 or more"
-            )
+        require_whole("the number of batches that a record may wait for", log.delay, 0)
         refused = sorted(wishes.keys() - StreamKeywords.__annotations__.keys())
         if refused:
             raise InputError(

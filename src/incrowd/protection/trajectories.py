@@ -25,7 +25,8 @@ from incrowd.measures import ItemsetAnonymity, itemset_anonymity
 from incrowd.pitman_yor import fit_curve
 from incrowd.protection.hierarchies import Hierarchy
 from incrowd.protection.items import Codes, distinct_pairs, release_rows, suppress_rare_sets
-from incrowd.protection.resolutions import Resolution, amount_levels, place_levels, time_steps
+from incrowd.protection.method_options import require_whole
+from incrowd.protection.resolutions import Resolution, amount_levels, drop_ineffective, place_levels, time_steps
 from incrowd.results import Result
 from incrowd.tables import Table, TableLike, read_table, to_native
 from incrowd.wording import counted, listed, percent
@@ -140,13 +141,14 @@ def protect_trajectories(
     (['a', 'b', 'a', 'b'], 0.5, 0.0)
     """
     table = read_table(data)
-    if k < 2 or known < 1:
-        raise InputError(f"{known:,} known points of {k:,} people; give 1 point or more, and 2 people or more")
+    require_whole("known points", known, 1)
+    require_whole("k", k, 2)
     names = [person, time, *place, *([] if amount is None else [amount])]
     who, when, *others = _require_points(table, names, population)
     ladders = {time: time_steps(when), " and ".join(place): place_levels(others[: len(place)], hierarchy)}
     if amount is not None:
         ladders[amount] = amount_levels(others[-1])
+    ladders = {name: drop_ineffective(ladder) for name, ladder in ladders.items()}
     search = _Search(who.codes.astype(np.int64), list(ladders.values()), k, known, table.memory)
     best, keep = search.run(part(progress, 0.0, 0.7))
     owner, point = search.pairs(best)

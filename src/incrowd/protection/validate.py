@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from incrowd.errors import InputError, UnsupportedError
+from incrowd.protection.method_options import require_whole
 from incrowd.protection.problem import DIVERSITIES, Demand, Wishes, require_known
 from incrowd.protection.protect_options import ProtectKeywords
 from incrowd.tables import Table, suggest_roles
@@ -151,8 +152,7 @@ def check_columns(
 
 def check_demand(demand: Demand, rows: int, sensitive: Sequence[str], method: ProtectionMethod) -> None:
     """Refuse a k, l, t, beta or delta that is impossible for the number of rows or for the method."""
-    if isinstance(demand.k, bool) or not isinstance(demand.k, int) or demand.k < 2:
-        raise InputError(f"k must be a whole number of 2 or more; {demand.k!r} was given")
+    require_whole("k", demand.k, 2)
     if demand.k > rows and method.guarantees_k:
         raise InputError(f"classes of {demand.k:,} from {rows:,} rows; ask for a k of at most {rows:,}", hint="k")
     if demand.t is not None and not 0.0 < demand.t <= 1.0:
