@@ -6,7 +6,7 @@ holds the records whose flag one or two quasi-identifiers predict; the release i
 People may refuse to answer, and an attacker cannot know who refused. So a missing cell among filled ones does not
 contradict a prediction, and does not help to find anybody.
 
-`SkipPatterns` of `disclosed_secrets` asks a narrower question: which missing cells are surely no refusals. There every
+`SkipPatterns` of `structural_missing` asks a narrower question: which missing cells are surely no refusals. There every
 record of a group must be missing and filled cells are not predicted, because what it finds makes a risk smaller; here
 refusals are tolerated and both flags are predicted, because what is found makes a risk larger.
 """
