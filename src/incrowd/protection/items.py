@@ -7,7 +7,7 @@ combination of items is still rare, one of its items is suppressed for the peopl
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import comb
 from typing import Any, ClassVar
@@ -168,9 +168,10 @@ def _generalise_rare(
         return np.arange(what.size), what.values if what.has_distances else as_written(what.values)
     parsed = hierarchy if isinstance(hierarchy, Hierarchy) else Hierarchy.parse(hierarchy)
     levels = parsed.levels(what)[:-1]  # without the last level, which is * for all items
-    height = np.zeros(what.size, dtype=np.int64)
+    by_value, height = [level.by_value() for level in levels], np.zeros(what.size, dtype=np.int64)
     while True:
-        label_of, labels = _labels_at(levels, height)
+        shown = Level.of([by_value[level][item] for item, level in enumerate(height.tolist())])
+        label_of, labels = shown.groups.astype(np.int64), shown.labels
         people = np.bincount(distinct_pairs(owner, label_of[codes], len(labels))[1], minlength=len(labels))
         rare = (people[label_of] < k) & (height + 1 < len(levels))
         if not rare.any():
@@ -180,16 +181,6 @@ def _generalise_rare(
             is_raised = np.isin(groups, groups[rare & (height + 1 == parent_level)])
             height[is_raised] = np.maximum(height[is_raised], parent_level)
     return label_of, pa.array(labels, pa.string())
-
-
-def _labels_at(levels: Sequence[Level], height: Codes) -> tuple[Codes, list[str | None]]:
-    """The index of every item's label at the item's own level, and the labels."""
-    index_of: dict[str | None, int] = {}
-    label_of = np.empty(height.size, dtype=np.int64)
-    for item, level in enumerate(height.tolist()):
-        label = levels[level].labels[levels[level].groups[item]]
-        label_of[item] = index_of.setdefault(label, len(index_of))
-    return label_of, list(index_of)
 
 
 def suppress_rare_sets(

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from incrowd.backends import Coded
+from incrowd.backends import Coded, class_numbers
 from incrowd.errors import InputError
 from incrowd.protection.hierarchies import Hierarchy
 from incrowd.protection.outputs import from_positions
@@ -71,12 +71,23 @@ def _widths(extent: float) -> list[float]:
     return [float(f"{extent / cells:.1e}") for cells in _GRIDS] if extent else []
 
 
+def combine_groups(several: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """Number the combinations of the groups of several columns, from 0."""
+    combined = several[0]
+    for groups in several[1:]:
+        numbers, _ = class_numbers((combined * (int(groups.max()) + 1) + groups).astype(np.uint64))
+        combined = numbers.astype(np.int64)
+    return combined
+
+
 def _as_it_is(columns: Sequence[Coded]) -> Resolution:
-    groups = np.zeros(columns[0].codes.size, dtype=np.int64)
-    for column in columns:
-        groups = groups * column.size + column.codes
-    groups = np.unique(groups, return_inverse=True)[1]
-    return Resolution("as it is", groups, {one.name: one.values.take(pa.array(one.codes)) for one in columns})
+    return _together("as it is", [_by_value("", one, np.arange(one.size), one.values) for one in columns])
+
+
+def _together(words: str, axes: Sequence[Resolution]) -> Resolution:
+    """One resolution of several columns."""
+    shown = {name: cells for axis in axes for name, cells in axis.shown.items()}
+    return Resolution(words, combine_groups([axis.groups for axis in axes]), shown)
 
 
 def _by_value(words: str, column: Coded, groups: NDArray[Any], shown: pa.Array) -> Resolution:
@@ -98,17 +109,10 @@ def place_levels(columns: Sequence[Coded], hierarchy: Hierarchy | str | None) ->
     if len(columns) > 2 or not all(one.has_distances for one in columns) or hierarchy is not None:
         raise InputError("a place is two columns of coordinates, or one of regions, which may have a hierarchy")
     extent = max(float(np.ptp(as_floats(one.values))) for one in columns)
-    return [_as_it_is(columns), *(_grid(columns, width) for width in _widths(extent))]
-
-
-def _grid(columns: Sequence[Coded], width: float) -> Resolution:
-    """A grid of square cells, whose centres are released."""
-    axes = [_by_value("", one, *_cells(one, width)) for one in columns]
-    groups = axes[0].groups
-    for axis in axes[1:]:
-        groups = groups * (int(axis.groups.max()) + 1) + axis.groups
-    shown = {name: cells for axis in axes for name, cells in axis.shown.items()}
-    return Resolution(f"a grid of {number(width)}", np.unique(groups, return_inverse=True)[1], shown)
+    return [_as_it_is(columns)] + [
+        _together(f"a grid of {number(width)}", [_by_value("", one, *_cells(one, width)) for one in columns])
+        for width in _widths(extent)
+    ]
 
 
 def _cells(column: Coded, width: float) -> tuple[NDArray[np.float64], pa.Array]:

@@ -26,7 +26,14 @@ from incrowd.pitman_yor import fit_curve
 from incrowd.protection.hierarchies import Hierarchy
 from incrowd.protection.items import Codes, distinct_pairs, release_rows, suppress_rare_sets
 from incrowd.protection.method_options import require_whole
-from incrowd.protection.resolutions import Resolution, amount_levels, drop_ineffective, place_levels, time_steps
+from incrowd.protection.resolutions import (
+    Resolution,
+    amount_levels,
+    combine_groups,
+    drop_ineffective,
+    place_levels,
+    time_steps,
+)
 from incrowd.results import Result
 from incrowd.tables import Table, TableLike, read_table, to_native
 from incrowd.wording import counted, listed, percent
@@ -243,10 +250,7 @@ class _Search:
     @staticmethod
     def _points(choice: Sequence[Resolution]) -> tuple[Codes, int]:
         """The number of the point of every row, and the number of distinct points."""
-        point = choice[0].groups
-        for one in choice[1:]:
-            numbers, _ = class_numbers((point * (int(one.groups.max()) + 1) + one.groups).astype(np.uint64))
-            point = numbers.astype(np.int64)
+        point = combine_groups([one.groups for one in choice])
         return point, int(point.max()) + 1
 
     def _detail(self, choice: Sequence[Resolution]) -> float:
