@@ -126,7 +126,7 @@ class Server:
 
     def delete_other(self, session: Session, name: str) -> None:
         """Delete a saved session that another browser or script has left."""
-        (found,) = [one for one in self.other_sessions(session) if one.name == name] or [None]
+        found = next((one for one in self.other_sessions(session) if one.name == name), None)
         if self.saved is None or found is None:
             raise not_found("session")
         if found.in_use:
