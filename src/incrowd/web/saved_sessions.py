@@ -281,16 +281,14 @@ class SavedSessions:
             if file.stat().st_mtime < time.time() - seconds:
                 file.unlink()
             elif (saved := _read(file, "tables", "candidates")) is not None:
-                used |= {table["folder"] for table in saved["tables"]}
+                used |= {part.name for part in self._parts(saved)}
                 candidates |= {*saved["candidates"]}
             else:
                 is_known = False
         for file in _named_like(self._candidates, _CANDIDATE):
             if file.stem not in candidates and is_known:
                 file.unlink()
-            elif (saved := _read(file, "file")) is not None:
-                used |= {part.name for part in self.files.glob(f"{Path(saved['file']).stem}.*")}
-            else:
+            elif _read(file, "file") is None:
                 is_known = False
         for part in self.files.iterdir() if is_known else ():
             if part.name in used:
