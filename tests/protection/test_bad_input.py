@@ -207,3 +207,8 @@ def test_ranges_of_many_texts_are_not_written_out():
     small = protect({"town": towns}, quasi_identifiers=["town"], k=2, method="mask", steps=[("town", "ranges=100")])
     assert len(set(small.table["town"].to_pylist())) == 100
     assert small.table["town"].nbytes < 100e6
+
+
+def test_a_whole_number_of_numpy_is_one():
+    people = {"age": [30, 31, 62, 64], "sex": ["f", "f", "m", "f"]}
+    assert protect(people, quasi_identifiers=["age", "sex"], k=np.int64(2)).guarantee.k == 2

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, Literal, TypedDict, get_args
 
 from incrowd._support.option import Option, option, options_of
@@ -20,7 +21,7 @@ MethodName = Literal["partition", "sorted", "tcloseness", "coarsen", "generalise
 
 def require_whole(name: str, value: Any, least: int) -> None:
     """Refuse a value that is no whole number, or too small."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise InputError(f"{name} must be a whole number of {least} or more; {value!r} was given")
 
 
