@@ -1,5 +1,6 @@
 """What cannot be protected is refused in words, and never with a cell's value."""
 
+import numpy as np
 import pytest
 
 from incrowd import (
