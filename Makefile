@@ -70,17 +70,18 @@ sbom: $(SETUP)
 
 # The locks pin every package and the hashes of its files: so parts are installed side by side, the large ones (late in the
 # alphabet) first, and a second call installs what failed. Made on Python 3.11, valid on every later one. What has to be built
-# first is not compressed for the moment until it is unpacked: PySpark is 480 MB of archives.
-BUILT := --no-deps --config-settings=--build-option=--compression=stored
+# first is built by the tools of build.lock, and not compressed for the moment until it is unpacked: PySpark is 480 MB of archives.
+BUILT := --no-deps --no-build-isolation --config-settings=--build-option=--compression=stored
 install_lock = rm -rf $(VENV)/parts && mkdir $(VENV)/parts && sort -rf $(1) | split -l 18 - $(VENV)/parts/ && \
 	  ls -d $(VENV)/parts/* | xargs -P 2 -n 1 $(PIP) $(BUILT) -r || $(PIP) $(BUILT) -r $(1)
 
 # what the package itself needs, with figures
-$(BASE): pyproject.toml requirements/base.lock
+$(BASE): pyproject.toml requirements/build.lock requirements/base.lock
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || \
 	  (apt-get update && apt-get install -y python3-venv && $(PYTHON) -m venv --clear $(VENV))
+	$(PIP) --no-deps -r requirements/build.lock
 	$(call install_lock,requirements/base.lock)
-	$(PIP) --no-deps -e .
+	$(PIP) --no-deps --no-build-isolation -e .
 	touch $(BASE)
 
 # what tests, checks and documentation need besides
@@ -110,7 +111,10 @@ lock: $(SETUP)
 	out/lock/bin/python -m pip freeze --exclude incrowd > requirements/base.lock
 	$(PIP) --upgrade --upgrade-strategy eager -c requirements/base.lock -e '.[dev,docs,spark,database,web]'
 	$(BIN)/python -m pip freeze --exclude-editable | grep -vixFf requirements/base.lock > requirements/dev.lock
-	$(BIN)/python requirements/hashes.py requirements/base.lock requirements/dev.lock
+	rm -rf out/lock && $(PYTHON) -m venv out/lock
+	out/lock/bin/python -m pip install --quiet --upgrade -c requirements/base.lock editables hatchling setuptools wheel
+	out/lock/bin/python -m pip freeze --all --exclude pip > requirements/build.lock
+	$(BIN)/python requirements/hashes.py requirements/build.lock requirements/base.lock requirements/dev.lock
 	rm -rf out/lock
 
 clean:
