@@ -78,7 +78,8 @@ RECIPIENTS: tuple[Recipient, ...] = (
     Recipient("public", "the public", Limits(1 / 11), _HEALTH, is_public=True),
     Recipient("strict", "the public, by the strictest convention", Limits(1 / 20), _HEALTH, is_public=True),
 )
-"""Every kind of recipient: a partner bound by contract, researchers bound not to look for people, everybody.
+"""Every kind of recipient, the widest limit first: a partner bound by contract, researchers bound not to look for
+people, everybody. Lists show this order, and a smaller audience is the first recipient with a wider limit.
 
 This is the only list of recipients, of their names and of their limits."""
 
@@ -189,7 +190,7 @@ def in_words(recipient: str) -> str:
 
 
 def recipient_of(limit: float) -> str | None:
-    """The recipient, in words, that has this limit on a person's risk, or None.
+    """The first recipient, in words, that has this limit on a person's risk; None if no recipient has it.
 
     >>> recipient_of(1 / 3), recipient_of(0.2)
     ('a trusted recipient', None)

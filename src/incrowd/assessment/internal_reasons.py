@@ -72,7 +72,7 @@ def _values_are_expected(findings: Findings) -> Iterator[Advice]:
         yield Advice(describe_expected(expected), (*apart, "drop", "quasi_identifiers"))
 
 
-def _something_is_not_counted(findings: Findings) -> Iterator[Advice]:
+def _something_is_unanswered(findings: Findings) -> Iterator[Advice]:
     yield from findings.evidence.unanswered
 
 
@@ -178,7 +178,7 @@ _REASONS = (
     _columns_are_known_anyway,
     _row_order_tells,
     _values_are_expected,
-    _something_is_not_counted,
+    _something_is_unanswered,
     _rows_may_not_be_people,
     _missing_values_follow,
     _secrets_are_tolerated,

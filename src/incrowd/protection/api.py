@@ -99,10 +99,10 @@ def protect(
         hierarchies: by column, a `Hierarchy`, or a text for `Hierarchy.parse`: "5,10,20", "prefix:3,1", "quantiles:10",
             or the path of a CSV file.
         aim: the loss to keep small, "information" or "granularity". None: granularity where a quasi-identifier is text.
-        importance: for "partition" and "generalise": by column, the weight of a loss in it. Default 1; with 0 the
-            column may lose all its detail.
-        keep: for "partition" and "generalise": quasi-identifiers that are released unchanged, so that all records of a
-            class have the same value.
+        importance: for "partition", "generalise" and "blank": by column, the weight of a loss in it. Default 1; with 0
+            the column may lose all its detail.
+        keep: for "partition", "generalise" and "blank": quasi-identifiers that are released unchanged, so that all
+            records of a class have the same value.
         widest: for "partition" and "generalise": by column, the longest range allowed, in its own unit (days for
             dates); for text, the largest set.
         nominal: quasi-identifiers whose numbers are codes of categories: written as sets, never as ranges.
@@ -122,7 +122,8 @@ def protect(
         force: for tables in a cluster: replace an existing folder.
         progress: called with what is done and how far it is.
         of_method: options of single methods, listed in `MethodKeywords`: `resolution` and `levels`
-            of "coarsen", `suppress`, `k_map`, `population_table` and `population` of "generalise" and "partition",
+            of "coarsen", `suppress` of "generalise", "partition" and "blank", `k_map`, `population_table` and
+            `population` of "generalise" and "partition", `measure` of "generalise",
             `steps`, `top`, `bottom` and `drop` of "mask", `wildcards` and `subsets` of "blank", `steps` and `seed` of
             "perturb".
 

@@ -181,7 +181,8 @@ class MethodKeywords(TypedDict, total=False):
     levels: Mapping[str, int] | None
     """For "coarsen": levels of the hierarchies, by column."""
     suppress: float | None
-    """For "generalise", and for "partition" with `keep` or `widest`: the share of rows that may be left out."""
+    """For "generalise", and for "partition" and "blank" with `keep` or `widest`: the share of rows that may be left
+    out."""
     k_map: int | None
     """For "partition" and "generalise": the fewest people of the population that a class covers."""
     population_table: Any

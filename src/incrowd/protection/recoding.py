@@ -24,8 +24,10 @@ ANYTHING = "*"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recoding:
-    """Result of a method: the changed columns, their numbers of changed cells, and the kept rows (None: all).
+    """Result of a method: changed columns, their numbers of changed cells in kept rows, and the kept rows (None: all).
 
+    `promises_k` is False if k is counted but not required. `bound` is the t that S4 promises. `notes` and `settings` go
+    into the result of `protect`.
     `fixed_labels` are, by column, labels that were not made from its values: those of a user or of a fixed grid.
     `perturbed` are the columns in which a record may have another record's value or a random one.
     """

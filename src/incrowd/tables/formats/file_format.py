@@ -56,7 +56,7 @@ class FileContents:
     Attributes:
         notes: how the file was understood, for the user.
         codebook: the metadata of the file.
-        not_counted: what the file holds in addition to the rows.
+        not_counted: what the file holds in addition to the rows, in words; it is not judged, so the file gets no yes.
         code_counts: counts of the missing codes that were stated for single columns.
         members: the names of the file's tables.
     """
