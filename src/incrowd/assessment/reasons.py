@@ -172,7 +172,7 @@ def describe_highest_risk(facts: Measurement, population: PopulationRisk | None,
         alone = f", {facts.uniques:,} of them alone" if facts.uniques else ""
         return (
             f"{people(few)} ({percent(few / facts.people)}) {'looks' if few == 1 else 'look'} like fewer than "
-            f"{limits.class_size - 1} others{alone}: an attacker who knows the attributes names them with a chance "
+            f"{counted(limits.class_size - 1, 'other', 'others')}{alone}: an attacker who knows the attributes names them with a chance "
             f"above 1/{limits.class_size}."
         )
     alone_in_all = unique_in_population(facts.sizes, population)
