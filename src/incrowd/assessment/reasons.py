@@ -170,9 +170,10 @@ def describe_highest_risk(facts: Measurement, population: PopulationRisk | None,
     if population is None:
         few = facts.sizes.below(limits.class_size)
         alone = f", {facts.uniques:,} of them alone" if facts.uniques else ""
+        others = counted(limits.class_size - 1, "other", "others")
         return (
             f"{people(few)} ({percent(few / facts.people)}) {'looks' if few == 1 else 'look'} like fewer than "
-            f"{counted(limits.class_size - 1, 'other', 'others')}{alone}: an attacker who knows the attributes names them with a chance "
+            f"{others}{alone}: an attacker who knows the attributes names them with a chance "
             f"above 1/{limits.class_size}."
         )
     alone_in_all = unique_in_population(facts.sizes, population)
