@@ -318,6 +318,14 @@ def test_close_numbers_that_most_people_have_are_no_news():
     assert count_pay(town, pay).close == 0
 
 
+def test_numbers_among_people_who_mostly_have_none_are_close_too():
+    town, pay = incomes(np.random.default_rng(5), classes=100)
+    benefits = np.where(np.arange(town.size) % 33 == 32, pay, 0)  # of 97 % of the people 0
+    assert count_pay(town, benefits).news == 0
+    benefits[town == 0] = 50_001 + np.arange(11)
+    assert count_pay(town, benefits).close == 11
+
+
 def test_small_counts_and_dates_are_never_close():
     draw = np.random.default_rng(4)
     town = np.repeat(np.arange(60), 11)

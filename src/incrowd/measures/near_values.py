@@ -62,18 +62,22 @@ class NearValues:
         return int(filled[is_close & (within <= common)].sum())
 
 
-def find_near_values(column: Coded, tally: NDArray[np.int64], told: NDArray[Any]) -> NearValues | None:
+def find_near_values(column: Coded, tally: NDArray[np.int64], told: NDArray[Any], common: float) -> NearValues | None:
     """The numbers of a column that has an order; None if it does not hold numbers, or if none can be close.
+
+    A number that most people have (such as no benefits) is left out of the width of the central 90 %, which it would
+    make 0.
 
     Args:
         column: the sensitive column.
         tally: the number of records of each code.
         told: mask of the codes that are values, not words or codes for a missing one.
+        common: the number of records above which a number is one that most people have.
 
     >>> from incrowd.backends import encode
     >>> from incrowd.tables import read_table
     >>> (pay,) = encode(read_table({"pay": list(range(1_000))}), ["pay"])
-    >>> find_near_values(pay, np.ones(1_000, dtype=np.int64), np.ones(1_000, dtype=bool)).width
+    >>> find_near_values(pay, np.ones(1_000, dtype=np.int64), np.ones(1_000, dtype=bool), 500).width
     9.0
     """
     if not column.has_order or pa.types.is_temporal(column.values.type):
@@ -86,7 +90,9 @@ def find_near_values(column: Coded, tally: NDArray[np.int64], told: NDArray[Any]
     if filled.size < 2:
         return None
     ordered, place = np.unique(places[filled], return_inverse=True)
-    below = np.concatenate([[0], np.cumsum(np.bincount(place, tally[filled]))]).astype(np.int64)
-    low, high = (ordered[np.searchsorted(below[1:], share * below[-1])] for share in (_OUTER, 1 - _OUTER))
+    records = np.bincount(place, tally[filled])
+    below = np.concatenate([[0], np.cumsum(records)]).astype(np.int64)
+    uncommon = np.cumsum(np.where(records > common, 0, records))
+    low, high = (ordered[np.searchsorted(uncommon, share * uncommon[-1])] for share in (_OUTER, 1 - _OUTER))
     width = _CLOSE * float(high - low)
     return NearValues(places, width, ordered, below) if width > np.diff(ordered).min() else None
