@@ -160,7 +160,7 @@ def test_usual_values_are_counted_by_enumeration(rows):
         covered = [(one[place], other[place]) in usual for place in shared]
         assert found.covered == pytest.approx(np.mean(covered))
         elsewhere = [
-            np.mean([(one[place], value) in usual for value in other[one != one[place]]] or [0.0]) for place in shared
+            np.mean([(one[place], value) in usual for value in other[one != one[place]]] or [1.0]) for place in shared
         ]
         assert found.elsewhere == pytest.approx(np.mean(elsewhere))
 

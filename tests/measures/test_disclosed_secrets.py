@@ -318,6 +318,23 @@ def test_close_numbers_that_most_people_have_are_no_news():
     assert count_pay(town, pay).close == 0
 
 
+@pytest.mark.parametrize(("word", "close"), [("unknown", 10), ("-9", 10), ("a lot", 0)])
+def test_a_word_for_a_missing_number_makes_no_text_of_the_others(word, close):
+    town, pay = incomes(np.random.default_rng(6))
+    pay[town == 0] = 50_001 + np.arange(11)
+    written = [f"{one:.0f}" for one in pay]
+    written[0] = written[40] = word
+    assert count_pay(town, written).close == close
+
+
+def test_numbers_among_people_who_mostly_have_none_are_close_too():
+    town, pay = incomes(np.random.default_rng(5), classes=100)
+    benefits = np.where(np.arange(town.size) % 33 == 32, pay, 0)  # of 97 % of the people 0
+    assert count_pay(town, benefits).news == 0
+    benefits[town == 0] = 50_001 + np.arange(11)
+    assert count_pay(town, benefits).close == 11
+
+
 def test_small_counts_and_dates_are_never_close():
     draw = np.random.default_rng(4)
     town = np.repeat(np.arange(60), 11)

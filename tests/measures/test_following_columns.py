@@ -104,6 +104,16 @@ def test_few_values_of_each_area_that_other_areas_have_too_count_as_known(share,
     assert [one.is_only_told(["rate"]) for one in told] == [True]
 
 
+def test_answers_of_the_only_people_who_were_asked_follow_from_nothing():
+    """Occupations of the employed: nobody else has one to compare with, and each is a person's own."""
+    draw = np.random.default_rng(5)
+    status = draw.choice(["employed", "retired", "student"], ROWS, p=[0.6, 0.2, 0.2])
+    asked = pa.array(draw.choice([*"abcdef"], ROWS), mask=status != "employed")
+    released = np.where(status == "employed", status, "{retired,student}")
+    before, after = {"status": status, "occupation": asked}, {"status": released, "occupation": asked}
+    assert kept_column_facts(before, after, ["status"], ["occupation"]) == ()
+
+
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("rows", [200, 1_000, 3_000])
 def test_noise_follows_from_nothing(rows, seed):

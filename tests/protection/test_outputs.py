@@ -197,6 +197,14 @@ def test_limits_are_evaluated_and_attacked_as_the_ranges_that_they_are(table, k)
     assert attack(table, limits, kind="linkage", known=QIS) == attack(table, safe, kind="linkage", known=QIS)
 
 
+def test_columns_of_the_original_that_are_named_like_limits_are_no_limits():
+    table = {"pain": [3, 4, 5, 6] * 5, "pain_low": [1, 1, 2, 2] * 5, "pain_high": [8, 8, 9, 9] * 5}
+    released = {name: cells for name, cells in table.items() if name != "pain"}
+    known = ["pain_low", "pain_high"]
+    assert evaluate(table, released, quasi_identifiers=known).k == 10
+    assert attack(table, released, kind="linkage", known=known).attack.value == pytest.approx(0.1)
+
+
 def test_an_evaluation_of_a_protected_table_explains_an_outcome():
     table = {"age": [20, 21, 40, 41, 60, 61] * 5, "pay": [10.0, 12, 31, 28, 55, 51] * 5}
     safe = protect(table, quasi_identifiers=["age"], k=10, identifiers=[])

@@ -111,7 +111,6 @@ print(me.memory_info().rss - start, pa.default_memory_pool().backend_name)
     return int(held), pool
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="other systems have other allocators")
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of address space are the system's")
 @pytest.mark.parametrize("megabytes", [300, 500, 800])
 def test_a_library_that_finds_no_address_space_is_told_as_memory(tmp_path, megabytes):
@@ -134,6 +133,7 @@ def test_without_a_limit_the_same_words_are_no_lack_of_memory(monkeypatch):
     assert memory.is_out_of_memory(OSError(errno.ENOMEM, "no memory"))
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have other allocators")
 def test_freed_memory_goes_back_where_there_is_a_limit():
     assert held_after_freeing("import pyarrow")[0] > 50_000_000  # of 60 million bytes, of which 20 are in use
     held, pool = held_after_freeing("from incrowd._support.memory import return_freed_memory\nreturn_freed_memory()")

@@ -14,6 +14,7 @@ from tests.web.local_server import TOKEN
 from tests.web.test_serve import serving
 
 from incrowd.errors import InputError
+from incrowd.web import saved_sessions
 from incrowd.web.app import create_app
 from incrowd.web.saved_sessions import MARKER
 from incrowd.web.server_settings import ServerSettings
@@ -215,6 +216,16 @@ def test_work_that_others_left_is_told_without_its_contents_and_can_be_deleted(t
         assert len(client.get("/api/v1/tables", headers=mine).json()) == 1
         assert len([part for part in (keep / "files").rglob("*") if part.is_file()]) == 1
         assert [*(keep / "candidates").iterdir()] == []
+
+
+def test_the_first_page_is_shown_while_another_session_is_deleted(tmp_path, monkeypatch):
+    mine = {"x-incrowd-session": "mine"}
+    with started(tmp_path / "kept") as (client, server):
+        upload(client)
+        server.save()
+        read = saved_sessions._read_session
+        monkeypatch.setattr(saved_sessions, "_read_session", lambda file: [read(file), file.unlink()][0])
+        assert client.get("/api/v1/sessions", headers=mine).json() == []
 
 
 def test_work_of_others_that_nobody_opened_since_the_start_is_deleted_with_its_files(tmp_path):

@@ -117,7 +117,8 @@ class UsualValues:
         cells: the numbers value of the first column × (number of values of the second) + usual value, ascending.
         records: records that share their value of the first column with at least one other record.
         covered: share of these records that have a usual value of their first value.
-        elsewhere: share that have it among all records with another first value, on average over these records.
+        elsewhere: share that have it among all records with another first value, on average over these records; 1 if
+            there are no others, as where only people with one first value were asked.
     """
 
     cells: NDArray[np.int64]
@@ -157,9 +158,10 @@ def usual_values(one: NDArray[Any], other: NDArray[Any], tally: NDArray[np.int64
     others = np.bincount(value, tally[cells[order] % tally.size] - ordered, sizes.size)
     shared = np.where(sizes > 1, sizes, 0)
     records = int(shared.sum())
-    elsewhere = float(others @ (shared / np.maximum(tally.sum() - sizes, 1)))
+    compared = tally.sum() - sizes
+    shares = np.where(compared > 0, others / np.maximum(compared, 1), 1.0)
     of = max(records, 1)
-    return UsualValues(np.sort(cells[order]), records, int(ordered.sum()) / of, elsewhere / of)
+    return UsualValues(np.sort(cells[order]), records, int(ordered.sum()) / of, float(shared @ shares) / of)
 
 
 def _against_shuffled(

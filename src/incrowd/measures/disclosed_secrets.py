@@ -60,7 +60,7 @@ class DisclosedColumn(Result):
     - `likely`, `likely_share`: records with a value that is not certain but likely, and news: at least two thirds of a
       class have it, and, unless the secret is named, twice the share of the table; and the largest of these shares.
     - `close`: records whose value is not certain but nearly known, and news: all numbers of their class lie within 1 %
-      of the width of the central 90 % of the table.
+      of the width of the central 90 % of the table, a value that most people have left out.
     - `base_rate`: the chance of guessing right without the class, on average over the records whose value is news.
     - `rise`: the increase of that chance by the class, on average over these records.
     """
@@ -216,18 +216,19 @@ def _column(
     likely_from = np.full(tally.size, _LIKELY)
     if holders is None:
         likely_from = np.maximum(_LIKELY, _TIMES_THE_TABLE * tally / applicable)
-    near = None if holders is not None or certain_from == 1 else find_near_values(column, tally_of_codes, ~untold)
-    close = 0
+    common, close, near = common_above * applicable, 0, None
+    if holders is None and certain_from < 1:
+        near = find_near_values(column, tally_of_codes, ~untold, common)
     for part in parts:
         _add_certain(part, values, untold, certain_from, found, likely_from, among_others=holders is not None)
-        close += 0 if near is None else near.count_close(*part, certain_from, common_above * applicable)
+        close += 0 if near is None else near.count_close(*part, certain_from, common)
     certain = found.certain
     is_missing, is_common = np.zeros(tally.size, dtype=np.bool_), np.zeros(tally.size, dtype=np.bool_)
     if holders is not None:
         found.forget(0)
     else:
         is_missing[values[surely]] = True
-        is_common = (tally > common_above * applicable) & ~is_missing
+        is_common = (tally > common) & ~is_missing
     may_be_news = ~is_missing & ~is_common
     news = may_be_news & (certain > 0)
     disclosed = int(certain[news].sum())

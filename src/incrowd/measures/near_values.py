@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded
 from incrowd.measures.quantities import read_quantity
+from incrowd.tables.infer_types import NUMBER
 
 _CLOSE = 0.01  # largest difference of numbers that count as close, as a share of the width of the central 90 %
 _OUTER = 0.05  # share of the records at each end that are left out of that width
@@ -62,31 +64,50 @@ class NearValues:
         return int(filled[is_close & (within <= common)].sum())
 
 
-def find_near_values(column: Coded, tally: NDArray[np.int64], told: NDArray[Any]) -> NearValues | None:
-    """The numbers of a column that has an order; None if it does not hold numbers, or if none can be close.
+def find_near_values(column: Coded, tally: NDArray[np.int64], told: NDArray[Any], common: float) -> NearValues | None:
+    """The numbers of a column; None if it does not hold numbers, or if none can be close.
+
+    A number that most people have (such as no benefits) is left out of the width of the central 90 %, which it would
+    make 0.
 
     Args:
         column: the sensitive column.
         tally: the number of records of each code.
         told: mask of the codes that are values, not words or codes for a missing one.
+        common: the number of records above which a number is one that most people have.
 
     >>> from incrowd.backends import encode
     >>> from incrowd.tables import read_table
     >>> (pay,) = encode(read_table({"pay": list(range(1_000))}), ["pay"])
-    >>> find_near_values(pay, np.ones(1_000, dtype=np.int64), np.ones(1_000, dtype=bool)).width
+    >>> find_near_values(pay, np.ones(1_000, dtype=np.int64), np.ones(1_000, dtype=bool), 500).width
     9.0
     """
-    if not column.has_order or pa.types.is_temporal(column.values.type):
+    places = _read_numbers(column, told)
+    if places is None:
         return None
-    quantity = read_quantity(column)
-    if quantity is None:
-        return None
-    places = np.where(told, quantity.places, np.nan)
     filled = np.flatnonzero(~np.isnan(places) & (tally > 0))
     if filled.size < 2:
         return None
     ordered, place = np.unique(places[filled], return_inverse=True)
-    below = np.concatenate([[0], np.cumsum(np.bincount(place, tally[filled]))]).astype(np.int64)
-    low, high = (ordered[np.searchsorted(below[1:], share * below[-1])] for share in (_OUTER, 1 - _OUTER))
+    records = np.bincount(place, tally[filled])
+    below = np.concatenate([[0], np.cumsum(records)]).astype(np.int64)
+    uncommon = np.cumsum(np.where(records > common, 0, records))
+    low, high = (ordered[np.searchsorted(uncommon, share * uncommon[-1])] for share in (_OUTER, 1 - _OUTER))
     width = _CLOSE * float(high - low)
     return NearValues(places, width, ordered, below) if width > np.diff(ordered).min() else None
+
+
+def _read_numbers(column: Coded, told: NDArray[Any]) -> NDArray[np.float64] | None:
+    """The number of each code, NaN for a missing one; None if the column holds codes, days or texts.
+
+    One "unknown" makes texts of all numbers of a file: texts are numbers if all that are told are.
+    """
+    values = column.values
+    if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+        texts = pc.if_else(pa.array(told), values, pa.scalar(None, values.type))
+        if not pc.all(pc.match_substring_regex(texts, f"^{NUMBER}$"), min_count=0).as_py():
+            return None
+        numbers = np.asarray(texts.cast(pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)
+        return np.where(np.isfinite(numbers), numbers, np.nan)
+    quantity = read_quantity(column) if column.has_order and not pa.types.is_temporal(values.type) else None
+    return None if quantity is None else np.where(told, quantity.places, np.nan)

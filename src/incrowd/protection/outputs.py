@@ -232,10 +232,12 @@ def bounds_of(name: str) -> tuple[str, str]:
 def join_bounds(released: Table, columns: Sequence[str]) -> Table:
     """A release whose columns of limits are columns of ranges again, under the names in `columns` that it lacks.
 
-    Two equal limits are a plain value, and a missing limit is an open end; a cell without limits may be anything.
+    `columns` are those of the original: one that is named like a limit there is a column of its own. Two equal limits
+    are a plain value, and a missing limit is an open end; a cell without limits may be anything.
     """
+    limits = {*released.columns} - {*columns}
     split = {name: bounds_of(name) for name in columns if name not in released.columns}
-    split = {name: ends for name, ends in split.items() if {*ends} <= {*released.columns}}
+    split = {name: ends for name, ends in split.items() if {*ends} <= limits}
     if not split:
         return released
     arrow = released.to_arrow()

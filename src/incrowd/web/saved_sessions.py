@@ -119,9 +119,12 @@ class SavedSessions:
         """Every saved session, with counts only: no name of a table, and no content."""
         found = []
         for file in _named_like(self._sessions, _SESSION):
-            saved, used = _read_session(file), datetime.fromtimestamp(file.stat().st_mtime).astimezone()
-            size = sum(_size(part) for part in self._parts(saved))
-            found.append(models.KeptSession(name=file.stem[:16], used=used, tables=len(saved["tables"]), bytes=size))
+            saved = _read_session(file)
+            with suppress(FileNotFoundError):  # it was deleted meanwhile
+                used = datetime.fromtimestamp(file.stat().st_mtime).astimezone()
+                size = sum(_size(part) for part in self._parts(saved))
+                described = models.KeptSession(name=file.stem[:16], used=used, tables=len(saved["tables"]), bytes=size)
+                found.append(described)
         return found
 
     def delete(self, name: str) -> None:
