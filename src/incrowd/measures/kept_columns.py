@@ -21,6 +21,7 @@ from incrowd.measures.missing_cells import facts_of_missing_cells
 from incrowd.measures.quantities import read_quantity
 from incrowd.measures.recovering_columns import RecoveringColumn
 from incrowd.measures.released_labels import Reader, label_reader
+from incrowd.measures.repeated_values import facts_of_repeated_values
 from incrowd.tables import TableLike, read_table
 
 _COMPARING = "comparing kept columns with those made coarser"
@@ -104,6 +105,7 @@ def kept_column_facts(
             0.95,
             lambda rest, _: facts_of_following_columns(rest, known, after, coarsened, person=person, secrets=secrets),
         ),
+        (0.98, lambda rest, _: facts_of_repeated_values(rest, known, after, coarsened, person=person)),
         (1.0, lambda rest, _: facts_of_expected_values(rest, known, after, coarsened, person=person)),
     ]
     facts: list[RecoveringColumn] = []
