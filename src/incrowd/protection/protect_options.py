@@ -48,7 +48,7 @@ class DemandKeywords(TypedDict, total=False):
 
     method: Annotated[MethodName | MethodOptions, Option("text", _METHOD, default="partition", choices=_METHODS)]
     sensitive: Annotated[_Names, _columns("Columns to keep secret. Commas or repeats.")]
-    diverse: Annotated[_Names, _columns("Of these, the ones that l, t, beta and delta hold for. Default: all.")]
+    diverse: Annotated[_Names, _columns("Secret columns that l, t, beta and delta hold for. Default: all.")]
     l: Annotated[float | None, Option("number", "Every class has l different secrets.", lowest=1, highest=1e6)]  # noqa: E741
     diversity: Annotated[DiversityKind, Option("text", _KIND, default="distinct", choices=_KINDS)]
     c: Annotated[float, _limit("For recursive diversity: the commonest value's limit. Default: 3.", default=3.0)]
