@@ -148,7 +148,7 @@ class BlankOptions(SuppressOptions):
     """
 
     wildcards: bool = option("switch", "For blank: a blank may be any value. Default: it is a value.", default=False)
-    subsets: int | None = option("whole", "For blank with wildcards: k holds for every combination of so many columns.", lowest=1)
+    subsets: int | None = option("whole", "For blank with wildcards: k by all sets of so many columns.", lowest=1)
 
     def __post_init__(self) -> None:
         SuppressOptions.__post_init__(self)

@@ -23,7 +23,7 @@ function checkRange({ kind, lowest = null, above = null, highest = null }, value
   const least = lowest ?? (above === null && kind !== "number" ? 0 : null), below = kind === "share" ? 1 : null, says = (number) => number.toLocaleString("en", { maximumFractionDigits: 20 });
   const range = [least !== null && `${says(least)} or more`, above !== null && `above ${says(above)}`, below !== null && `below ${says(below)}`, highest !== null && `at most ${says(highest)}`].filter(Boolean).join(" and ");
   const fits = (least === null || value >= least) && (above === null || value > above) && (below === null || value < below) && (highest === null || value <= highest);
-  if (!fits || (kind === "whole" && !Number.isInteger(value))) throw new Error(`This is a ${kind === "whole" ? "whole " : ""}number of ${range}.`.replace(/of (above|below|at)/, "$1"));
+  if (!fits || (kind === "whole" && !Number.isInteger(value))) throw new Error(`Write a ${kind === "whole" ? "whole " : ""}number of ${range}.`.replace(/of (above|below|at)/, "$1"));
   return value;
 }
 

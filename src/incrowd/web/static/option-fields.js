@@ -56,7 +56,8 @@ export function readFields(demands, method, others) {
   fields.filter((field) => field.name in found).forEach(attempt((field) => checkField(field, { ...demands, ...found }, method, others)));
   if (!wrong.length) return found;
   for (let fold = wrong[0].place.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
-  (wrong[0].place.querySelector("input, select") ?? wrong[0].place).focus();
+  wrong[0].place.querySelector("input, select").focus();
+  wrong[0].place.scrollIntoView({ block: "center" }); // with what is said below it
   throw new Error("A demand above is not right: see what is said beside its field.");
 }
 document.getElementById("protection").addEventListener("input", (event) => { const wrong = event.target.closest("[data-option]")?.querySelector(".wrong"); if (wrong) wrong.textContent = ""; });
