@@ -172,3 +172,6 @@ def test_further_demands_are_refused_beside_their_field_or_made_told_and_undone(
     page.click("#redo")
     expect(page.locator("#widest")).to_have_value("age_yrs=60")
     assert chosen(page, "#keep") == ["sex"]
+    page.click("#diverse .chip >> text=charge")
+    page.select_option("#sensitive", "")
+    expect(page.locator("#diverse .chip")).to_have_count(0)  # only what is kept secret can be diverse

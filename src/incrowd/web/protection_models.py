@@ -78,8 +78,8 @@ ASKED = {
     if option.kind != "file" or name in _TABLES
 }
 """The options of a request. None of them is a file of the server; a table is one of the session, by its id."""
-_OWN_FIELDS = ("k", "method", "sensitive", "l", "t", "hierarchies", "importance", "output", "leave_out", "apart")
-_OWN_FIELDS += ("resolution", "k_map", "population_table", "population", "steps", "top", "bottom")
+_OWN_FIELDS = {"k", "method", "sensitive", "l", "t", "hierarchies", "importance", "output", "leave_out", "apart"}
+_OWN_FIELDS |= {"resolution", "k_map", "population_table", "population", "steps", "top", "bottom"}
 FURTHER = {name: option for name, option in ASKED.items() if name not in _OWN_FIELDS}
 """The options without a field of their own in the app's form, which makes their fields from the declarations."""
 

@@ -5,13 +5,14 @@ import { checkField, fieldInWords, isGiven, readField, writePairs } from "./dema
 
 const fields = [...document.querySelectorAll("#protection [data-option]")].map((place) => ({ ...JSON.parse(place.dataset.option), roles: (place.dataset.roles ?? "").split(" "), place, input: place.querySelector(".value"), wrong: place.querySelector(".wrong") }));
 const further = document.getElementById("further");
+let secrets = []; // the columns that the form keeps secret
 
 /** What a field holds: a text, the checked columns, or whether it is on. */
 const held = ({ kind, input }) => (kind === "columns" ? [...input.querySelectorAll(":checked")].map((one) => one.value) : kind === "switch" ? input.checked : input.value);
 const isFilled = (field) => { const value = held(field); return typeof value === "string" ? ![field.default ?? "", ""].includes(value.trim()) : isGiven(field, value); };
 
-/** The columns that a field offers, those with missing values first. */
-const offered = ({ roles }) => bench.columns.filter(({ name }) => roles.includes(bench.settings.roles[name])).sort((a, b) => (b.nulls > 0) - (a.nulls > 0)).map(({ name }) => name);
+/** The columns that a field offers: those kept secret, or those of its roles, the ones with missing values first. */
+const offered = ({ roles }) => roles.includes("asked") ? secrets : bench.columns.filter(({ name }) => roles.includes(bench.settings.roles[name])).sort((a, b) => (b.nulls > 0) - (a.nulls > 0)).map(({ name }) => name);
 function drawChips(field, names, checked) {
   field.input.replaceChildren(...names.map((value) => make("label", { class: "chip" }, make("input", { type: "checkbox", value, checked: checked.includes(value) }), make("bdi", {}, shorten(value, 30)))));
 }
@@ -19,11 +20,15 @@ function drawChips(field, names, checked) {
 /** The checked columns of every field that has some to check. */
 export const checkedColumns = () => Object.fromEntries(fields.filter(({ kind }) => kind === "columns").map((field) => [field.name, held(field)]));
 
-/** Offer columns by their current roles; choices among them stay. */
-export function offerColumns() { for (const field of fields) if (field.kind === "columns") drawChips(field, offered(field), held(field)); }
+/** Offer columns by their current roles, and those that are kept secret now; choices among them stay. */
+export function offerColumns(keptSecret) {
+  secrets = keptSecret;
+  for (const field of fields) if (field.kind === "columns") drawChips(field, offered(field), held(field));
+}
 
 /** Fill the fields from the settings; true if one is filled. What the settings name is offered whatever its role, so that it can be seen. */
 export function fillFields(protection) {
+  secrets = [protection.sensitive ?? []].flat();
   for (const field of fields) {
     const { kind, name, input, wrong } = field, value = protection[name];
     wrong.textContent = "";
@@ -53,6 +58,7 @@ export function readFields(demands, method, others) {
   };
   for (const field of fields) field.wrong.textContent = "";
   fields.forEach(attempt((field) => { found[field.name] = readField(field, held(field), known); }));
+  if (![demands.l, demands.t, found.beta, found.delta].some((one) => one !== null)) found.diverse = []; // nothing has to differ, as after a search whose l was emptied
   fields.filter((field) => field.name in found).forEach(attempt((field) => checkField(field, { ...demands, ...found }, method, others)));
   if (!wrong.length) return found;
   for (let fold = wrong[0].place.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;

@@ -29,6 +29,8 @@ function listValue(names) {
 }
 /** The columns of an option in words. */
 const namesOf = (value) => shorten((columnLists.get(value) ?? [value]).join(", "), 60);
+/** The columns that the form keeps secret. */
+const secretColumns = () => columnLists.get(sensitive.value) ?? [sensitive.value].filter(Boolean);
 let knownColumns = [], filled = "", keptSecret = "", listed = "", untouched = true;
 const SOLVING = `solving ${table}`; // the key of the search that this tab has started, which survives a reload
 
@@ -140,8 +142,9 @@ function readForm() {
 }
 
 /** The demands on secrets, which are saved with any method: one that cannot keep them says so when it is used. */
-const formDemands = () => readDemands({ secrets: columnLists.get(sensitive.value) ?? [sensitive.value].filter(Boolean), l: l.value, t: t.value });
+const formDemands = () => readDemands({ secrets: secretColumns(), l: l.value, t: t.value });
 for (const field of [sensitive, l, t]) field.addEventListener("change", () => {
+  if (field === sensitive) { offerColumns(secretColumns()); showFittingFields(); }
   let demands = null;
   try { demands = formDemands(); } catch { return; } // Protect says what is wrong
   changeSettings({ protection: { ...bench.settings.protection, ...demands } }, { protection: demands });
@@ -202,7 +205,7 @@ function fillLists() {
   sensitive.replaceChildren(make("option", { value: "" }, "no column"), ...secrets.map((name) => make("option", { value: name }, shorten(name))));
   if (secrets.length > 1) sensitive.append(make("option", { value: listValue(secrets) }, `all ${secrets.length} of them`));
   if (suggested.hidden) selectOption(sensitive, kept, namesOf(kept)); // a suggested value is suggested again
-  offerColumns();
+  offerColumns(secretColumns());
   delete columns.dataset.method;
 }
 
@@ -212,6 +215,7 @@ function fillDemands() {
   selectOption(sensitive, value, namesOf(value));
   l.value = bench.settings.protection.l ?? "";
   t.value = bench.settings.protection.t ?? "";
+  offerColumns(names);
 }
 
 /** Fill the form from the settings. */
@@ -240,6 +244,7 @@ function suggest() {
   if (suggested.hidden && (sensitive.value || !secrets.length)) return; // the user has chosen, or there is nothing to suggest
   suggested.hidden = !secrets.length;
   sensitive.value = !secrets.length ? "" : secrets.length > 1 ? listValue(secrets.map(({ name }) => name)) : secrets[0].name;
+  offerColumns(secretColumns());
   l.value = secrets.length && secrets.every(({ distinct }) => distinct === null || distinct > 1) ? "2" : "";
   if (!secrets.length) return;
   suggested.textContent = `Suggested, for ${secrets.length > 1 ? `${secrets.length} columns are` : `${shorten(secrets[0].name)} is`} marked as secret: otherwise everybody who looks alike may have the same value.`;
