@@ -83,11 +83,31 @@ def test_types_and_help_name_the_methods_of_the_registry(capsys):
 
 
 def test_every_method_says_what_it_does_and_which_inputs_it_has():
-    known = {"k", "t", "l", "resolution", "steps", "suppress", "k_map", "apart", "perturbation"}
+    known = {"k", "t", "l", "resolution", "steps", "suppress", "k_map", "aim", "perturbation"}
     for name, method in METHODS.items():
         assert method.help.endswith("."), name
         varied = "perturbation" if method.perturbs else method.compared_by or "k"  # a perturbation has no class size
         assert {varied} <= set(method.inputs) <= known, name
+
+
+def test_a_method_takes_its_own_options_and_the_demands_and_wishes_that_it_can_meet():
+    taken = {
+        name: {option for option in (*OPTIONS, "beta", "c", "keep", "widest", "apart", "aim") if method.takes(option)}
+        for name, method in METHODS.items()
+    }
+    k_map, secrets = {"suppress", "k_map", "population", "population_table"}, {"beta", "c"}
+    assert taken == {
+        "partition": {*k_map, *secrets, "keep", "widest", "apart", "aim"},
+        "sorted": secrets,
+        "tcloseness": {"beta"},
+        "coarsen": {"resolution", "levels"},
+        "generalise": {*k_map, *secrets, "keep", "widest", "measure"},
+        "blank": {"suppress", "wildcards", "subsets", "c", "keep"},
+        "mask": {"steps", "top", "bottom", "drop"},
+        "perturb": {"steps", "seed"},
+    }
+    assert [name for name, method in METHODS.items() if not method.takes("nominal")] == ["perturb"]
+    assert all(method.takes("leave_out") for method in METHODS.values())
 
 
 def test_every_option_of_a_method_is_a_keyword_a_flag_and_a_field_of_requests():

@@ -140,6 +140,7 @@ def test_what_was_asked_for_is_not_dropped_without_a_word(opened, base):
     )
     method = next(name for name, inputs in without if "l" not in inputs)
     page.click("#more-ways summary")
+    page.click("#further > summary")
     page.select_option("#method", method)
     expect(page.locator("#l")).to_be_visible()  # what is asked for stays in sight
     page.click("#protection button[type=submit]")
@@ -148,11 +149,13 @@ def test_what_was_asked_for_is_not_dropped_without_a_word(opened, base):
     kept = ask(page, "GET", f"/tables/{table}/settings")["settings"]["protection"]
     assert (kept["sensitive"], kept["l"]) == ("charge", 2)  # saved without a protection
     page.select_option("#method", "partition")
+    page.fill("#c", "5")
     page.click("#compare")
     answered(page, "#frontier-view")
     page.click("#frontier-view button[data-point]")
     answered(page, "#candidate-view")
     assert ask(page, "GET", f"/tables/{table}/settings")["settings"]["protection"]["l"] == 2
+    expect(page.locator("#c")).to_have_value("")  # the form is as the row
     assert page.query_selector("#candidate-view[data-older]") is None
     page.fill("#l", "two")
     page.click("#protection button[type=submit]")

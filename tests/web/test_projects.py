@@ -10,6 +10,7 @@ from incrowd.wording import percent
 
 pytest.importorskip("fastapi")
 
+from incrowd.web.candidates import name_of
 from incrowd.web.protection_models import ColumnStep, ProtectionRequest
 
 ROWS = [(20 + n * n % 29, "fm"[n % 2], "ABCDE"[n % 5], ["flu", "secretitis", "cold"][n % 3]) for n in range(120)]
@@ -153,6 +154,33 @@ def test_a_decision_is_written_down_with_the_numbers_that_it_rests_on(script, ta
     assert page.index(escape(recommended)) < page.index("Signatures") < page.index("<h2>Columns")  # on the first page
     assert script.get(f"{table}/project").json()["decisions"] == [found]
     assert script.get(f"{table}/record.html", params={"number": 1}).status_code == 404
+
+
+def test_a_record_and_a_reopened_project_have_the_further_demands(script, table, wait_for):
+    further = {"beta": 90, "keep": ["sex"], "widest": {"age": 70}, "nominal": ["age"], "aim": "information"}
+    asked = {"k": 3, "sensitive": "illness", "suppress": 0.5, "hierarchies": None, **further}
+    assert script.patch(f"{table}/settings", json={"protection": asked}).status_code == 200
+    job = wait_for(script, script.post(f"{table}/protections").json())
+    assert (job["state"], job["message"]) == ("done", "")
+    (candidate,) = script.get(f"{table}/candidates").json()
+    assert candidate["name"].startswith("partition, k = 3, 6 further demands")
+    script.post(f"{table}/decisions", json={"decision": "refuse", "by": "me", "candidate": job["id"]})
+    told = "beta = 90; keep: sex; widest: age=70; nominal: age; aim = information; suppress = 0.5"
+    assert f"<td>further demands</td><td>{told}</td>" in script.get(f"{table}/record.html").text
+    again = upload(script, as_csv(ROWS))
+    loaded = script.post(f"{again}/project", json=script.get(f"{table}/project").json()).json()
+    reopened = loaded["settings"]["settings"]["protection"]
+    assert {name: reopened[name] for name in further} == further
+    command = script.get(f"/api/v1/jobs/{job['id']}/equivalent").json()["cli"]
+    for words in ("--beta 90", "--keep sex --widest age=70 --nominal age --aim information", "--suppress 0.5"):
+        assert words in command
+
+
+def test_the_seed_of_a_perturbation_is_in_no_name_and_no_record():
+    asked = ProtectionRequest(method="perturb", steps=[ColumnStep(column="age", action="noise=0.1")], seed=4711)
+    assert "4711" not in name_of(asked)
+    assert asked.further_in_words() == []
+    assert asked.given_options()["seed"] == 4711
 
 
 def test_an_old_record_shows_what_was_decided_on_not_what_is_set_now(script, table, protected, wait_for):
@@ -363,6 +391,10 @@ def test_a_project_on_a_file_without_one_secret_keeps_the_others_and_says_so():
         None,
         None,
     )
+    further = {"diversity": "recursive", "c": 4, "beta": 2, "delta": 3, "diverse": ["pay"]}
+    further |= {"keep": ["sex", "pay"], "widest": {"pay": 2, "age": 9}}
+    demanding = ProtectionRequest(sensitive="pay", l=2, t=0.5, **further)
+    assert demanding.without_columns({"pay"}) == ProtectionRequest(keep=["sex"], widest={"age": 9})  # nothing is left
     steps = ProtectionRequest(method="perturb", steps=[ColumnStep(column="age+pay", action="noise=0.1")])
     assert steps.without_columns({"pay"}).steps == []
 

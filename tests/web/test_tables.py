@@ -1,7 +1,10 @@
 """Opening tables, what may not be opened, previews, settings with undo, counts that follow every click."""
 
+import html
 import io
+import json
 import os
+import re
 import zipfile
 
 import pytest
@@ -11,6 +14,7 @@ from incrowd.demo import QUASI_IDENTIFIERS
 from incrowd.protection import METHODS
 from incrowd.protection.perturbation import STEPS
 from incrowd.recipients import RECIPIENTS
+from incrowd.web.protection_models import ASKED, FURTHER
 from incrowd.web.uploads import shown_name
 
 TABLES = "/api/v1/tables"
@@ -320,12 +324,32 @@ def test_forms_offer_every_recipient_and_method_and_their_words(script, base, de
         assert kind.words[1:] in roles
     for name, method in METHODS.items():
         line = next(part for part in protection.split("<option ") if part.startswith(f'value="{name}"'))
-        able = {"importance": method.takes_wishes, "hierarchies": not method.perturbs}
-        inputs = " ".join([*method.inputs, *(name for name, is_taken in able.items() if is_taken)])
+        able = [name for name in ("hierarchies", "importance", "apart", "leave_out", *FURTHER) if method.takes(name)]
+        inputs = " ".join(dict.fromkeys([*method.inputs, *able]))
         assert f'data-help="{method.help}" data-inputs="{inputs}"' in line
         assert " hidden" not in line.partition("</option>")[0]
     for kind, step in STEPS.items():  # a new one appears by itself
         assert f'<option value="{kind}" data-usual="{step.usual}" data-help="{step.words}' in protection
+
+
+def test_every_option_of_a_request_has_a_field(script, base, demo):
+    page = script.get(f"{base}/tables/{demo(script)['id']}/candidates").text
+    together = {"population_table": "k-map-people", "top": "column-limits", "bottom": "column-limits"}
+    together |= {"hierarchies": "coarsened", "importance": "coarsened"}
+    for name in ASKED:
+        assert page.count(f' id="{together.get(name, name.replace("_", "-"))}"') == 1, name
+    kinds = {option.kind for option in FURTHER.values()}
+    assert kinds <= {"columns", "switch", "text", "number", "whole", "share", "numbers"}  # those that the page reads
+    assert [name for name, option in FURTHER.items() if option.kind == "text" and not option.choices] == []
+    declared = [json.loads(html.unescape(one)) for one in re.findall(r'data-option="([^"]*)"', page)]
+    assert {one["name"]: one["kind"] for one in declared} == {
+        name: ASKED[name].kind for name in (*FURTHER, "k_map", "apart", "leave_out")
+    }
+    (beta,) = (one for one in declared if one["name"] == "beta")
+    assert (beta["above"], beta["highest"], beta["lowest"], beta["default"]) == (0, 1e6, None, None)
+    assert FURTHER["beta"].help in page
+    assert "The loss to keep smallest: granularity" in page  # without the method, which it is shown with
+    assert "in “partition” and “fewest cells blanked” only with keep or widest." in page
 
 
 def test_an_unknown_recipient_is_told_which_there_are(script, demo):

@@ -153,7 +153,7 @@ class FileBackend(Backend):
         """Replace Arrow's errors on damaged files, whose messages may quote cells, by an InputError."""
         try:
             yield
-        except (pa.ArrowException, TypeError, KeyError, IndexError, OSError) as error:
+        except (pa.ArrowException, TypeError, KeyError, IndexError, OSError, UnicodeDecodeError) as error:
             self.check_unchanged()
             if "UTF8" in str(error):
                 raise InputError(f"{self.name} holds text that is not UTF-8; write it again in UTF-8") from None

@@ -46,7 +46,7 @@ class SuppressOptions(MethodOptions):
 
     suppress: float = option(
         "share",
-        "Share of rows that may go: for generalise, and for partition and blank with keep or widest.",
+        "Share of rows that may go; in partition and blank only with keep or widest.",
         default=0.0,
     )
 
@@ -101,7 +101,7 @@ class GeneraliseOptions(PartitionOptions):
     """
 
     measure: Measure | None = option(  # noqa: RUF009
-        "text", f"For generalise: the loss to keep smallest: {', '.join(MEASURES)}."
+        "text", f"For generalise: the loss to keep smallest: {', '.join(MEASURES)}.", choices=MEASURES
     )
 
     def __post_init__(self) -> None:
@@ -149,7 +149,7 @@ class BlankOptions(SuppressOptions):
     """
 
     wildcards: bool = option("switch", "For blank: a blank may be any value. Default: it is a value.", default=False)
-    subsets: int | None = option("whole", "For blank with wildcards: k by every so many columns alone.", lowest=1)
+    subsets: int | None = option("whole", "For blank with wildcards: k by all sets of so many columns.", lowest=1)
 
     def __post_init__(self) -> None:
         SuppressOptions.__post_init__(self)

@@ -48,7 +48,7 @@ class DemandKeywords(TypedDict, total=False):
 
     method: Annotated[MethodName | MethodOptions, Option("text", _METHOD, default="partition", choices=_METHODS)]
     sensitive: Annotated[_Names, _columns("Columns to keep secret. Commas or repeats.")]
-    diverse: Annotated[_Names, _columns("Of these, the ones that l, t, beta and delta hold for. Default: all.")]
+    diverse: Annotated[_Names, _columns("Secret columns that l, t, beta and delta hold for. Default: all.")]
     l: Annotated[float | None, Option("number", "Every class has l different secrets.", lowest=1, highest=1e6)]  # noqa: E741
     diversity: Annotated[DiversityKind, Option("text", _KIND, default="distinct", choices=_KINDS)]
     c: Annotated[float, _limit("For recursive diversity: the commonest value's limit. Default: 3.", default=3.0)]
@@ -69,7 +69,7 @@ class WishKeywords(TypedDict, total=False):
     other: Annotated[_Names, _columns("Columns that nobody outside can know, whatever they look like.", by_role=True)]
     hierarchies: Annotated[Mapping[str, Any] | None, Option("hierarchies", _HIERARCHY, "hierarchy")]
     importance: Annotated[_Numbers, _amounts("What a loss weighs by column: age=3,zip=0. Default 1.")]
-    keep: Annotated[_Names, _columns("Columns to know that stay as they are: no class mixes them.")]
+    keep: Annotated[_Names, _columns("Known columns that stay as they are: no class mixes them.")]
     widest: Annotated[_Numbers, _amounts("Longest range, or largest set, by column: age=10,town=3.")]
     nominal: Annotated[_Names, _columns("Columns whose numbers are codes: sets, never ranges.")]
     output: Annotated[OutputKind | Mapping[str, OutputKind] | None, Option("words", _OUTPUT, choices=_OUTPUTS)]

@@ -14,6 +14,7 @@ from incrowd.protection.generalise import generalise
 from incrowd.protection.histories import partition_histories
 from incrowd.protection.mask import mask
 from incrowd.protection.method_options import (
+    OPTIONS,
     BlankOptions,
     CoarsenOptions,
     GeneraliseOptions,
@@ -38,7 +39,7 @@ class ProtectionMethod:
     - `run_by_strata` also takes the number of strata of one sensitive column, and reaches the bound on t (S4).
     - `run_by_person` also takes the person of every record, and protects whole histories.
     - `options` is the class of the method's own options.
-    - `takes_wishes`: it applies importance, columns to keep and largest widths.
+    - `wishes` are those that it applies: importance, columns to keep, largest widths, people to keep apart.
     - `guarantees_k`: every class has k records. `reaches_l`, `reaches_t`: classes are merged until they are l-diverse
       and within t, β and δ; another method raises an error if it misses them.
     - `runs_in_cluster`: it also runs on a table in a cluster.
@@ -54,7 +55,7 @@ class ProtectionMethod:
     run_by_strata: Callable[[Problem, int], Recoding] | None = None
     run_by_person: Callable[[Problem, Coded], Recoding] | None = None
     options: type[MethodOptions] | None = None
-    takes_wishes: bool = False
+    wishes: tuple[str, ...] = ()
     guarantees_k: bool = True
     reaches_l: bool = False
     reaches_t: bool = False
@@ -66,6 +67,31 @@ class ProtectionMethod:
     inputs: tuple[str, ...] = ("k", "t", "l")
     compared_by: Literal["k", "resolution"] | None = "k"
 
+    def takes(self, option: str) -> bool:
+        """True if an option of `protect` other than a role has an effect with this method; others are refused or idle.
+
+        >>> [name for name, method in METHODS.items() if method.takes("widest")]
+        ['partition', 'generalise']
+        """
+        if option in OPTIONS:
+            return self.options is not None and option in {one.name for one in fields(self.options)}
+        if option in _WISHES:
+            return option in self.wishes
+        needed = _NEEDED_INPUTS.get(option)
+        if needed is not None:
+            return not {*needed}.isdisjoint(self.inputs)
+        return option == "leave_out" or not self.perturbs
+
+
+_WISHES = ("importance", "keep", "widest", "apart")
+_NEEDED_INPUTS = {  # options that have an effect only with one of these inputs
+    **{name: (name,) for name in ("k", "l", "t", "aim")},
+    "diverse": ("l", "t"),
+    "diversity": ("l",),
+    "c": ("l",),
+    "beta": ("t",),
+    "delta": ("t",),
+}
 
 METHODS: dict[str, ProtectionMethod] = {
     "partition": ProtectionMethod(
@@ -74,12 +100,12 @@ METHODS: dict[str, ProtectionMethod] = {
         t_close_partition,
         partition_histories,
         options=PartitionOptions,
-        takes_wishes=True,
+        wishes=_WISHES,
         reaches_l=True,
         reaches_t=True,
         runs_in_cluster=True,
         help="Ranges and sets that fit each neighbourhood: the least loss for most tables.",
-        inputs=("k", "t", "l", "k_map", "apart"),
+        inputs=("k", "t", "l", "k_map", "aim"),
     ),
     "sorted": ProtectionMethod(
         "sorted groups",
@@ -109,7 +135,7 @@ METHODS: dict[str, ProtectionMethod] = {
         "one coding for all",
         generalise,
         options=GeneraliseOptions,
-        takes_wishes=True,
+        wishes=("importance", "keep", "widest"),
         reaches_l=True,
         reaches_t=True,
         codes_alike=True,
@@ -121,7 +147,7 @@ METHODS: dict[str, ProtectionMethod] = {
         "fewest cells blanked",
         blank,
         options=BlankOptions,
-        takes_wishes=True,
+        wishes=("importance", "keep"),
         reaches_l=True,
         help="Blanks the fewest cells, the important ones last; a blank counts as a value.",
         inputs=("k", "l"),

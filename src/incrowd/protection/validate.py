@@ -231,15 +231,15 @@ def read_wishes(table: Table, names: Sequence[str], asked: ProtectKeywords) -> W
 
 def check_wishes(wishes: Wishes, name: str, method: ProtectionMethod, person: str | None, demand: Demand) -> None:
     """Refuse wishes that a method cannot apply."""
-    if not method.takes_wishes:
+    if not method.wishes:
         raise UnsupportedError(
             f"{name!r} takes no wishes (importance, columns that stay as they are or are kept apart, largest widths); "
             "partition, generalise and blank do",
             hint="method",
         )
-    if wishes.widest and name == "blank":
+    if wishes.widest and "widest" not in method.wishes:
         raise UnsupportedError("blanked cells have no width; use the partition for it", hint="method=partition")
-    if wishes.apart and name != "partition":
+    if wishes.apart and "apart" not in method.wishes:
         raise UnsupportedError(
             "only the partition keeps people apart who were not asked the same; use it", hint="method=partition"
         )

@@ -91,6 +91,8 @@ def name_of(made_by: ProtectionRequest) -> str:
     'partition, k = 11, without note'
     >>> name_of(ProtectionRequest(k=11, output="midpoint"))
     'partition, k = 11, midpoints'
+    >>> name_of(ProtectionRequest(k=11, beta=2, sensitive="illness"))
+    'partition, k = 11, beta = 2'
     """
     parts = [METHODS[made_by.method].label]
     if METHODS[made_by.method].guarantees_k:
@@ -102,6 +104,8 @@ def name_of(made_by: ProtectionRequest) -> str:
     )
     parts += [f"without {_few(made_by.leave_out)}"] if made_by.leave_out else []
     parts += [f"those with and without {_few(made_by.apart)} apart"] if made_by.apart else []
+    further = made_by.further_in_words()
+    parts += further if len("".join(further)) < 60 else [counted(len(further), "further demand", "further demands")]
     return ", ".join(parts)
 
 

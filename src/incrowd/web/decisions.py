@@ -179,6 +179,8 @@ def _list_protection(decision: RecordedDecision) -> Iterator[tuple[str, str]]:
         yield "left out", ", ".join(left_out)
     if protection.apart:
         yield "kept apart", f"people with and without a value of {listed(protection.apart)}"
+    if further := protection.further_in_words():
+        yield "further demands", "; ".join(further)
 
 
 def _list_numbers(decision: RecordedDecision) -> Iterator[tuple[str, str, str]]:

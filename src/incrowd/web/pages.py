@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import version
@@ -23,7 +24,8 @@ from incrowd.reports.html import chart_engine
 from incrowd.reports.template_values import TEMPLATES, templates
 from incrowd.tables.formats import ENDINGS, described_formats
 from incrowd.web.fields import ROLE_WORDS
-from incrowd.web.refusals import Refusal
+from incrowd.web.protection_models import ASKED, FURTHER
+from incrowd.web.refusals import Refusal, method_labels
 from incrowd.web.result_views import view
 from incrowd.wording import chosen_percent, data_size, number, percent
 
@@ -48,7 +50,9 @@ _STEPS = [  # of perturbation: the kind, its class, and its named options withou
     for kind, step in STEPS.items()
 ]
 _CHOICES = {"attacks": SUCCESS, "methods": METHODS, "steps": _STEPS, "endings": ",".join(ENDINGS)}
-_CHOICES["role_words"] = ROLE_WORDS
+_OF_METHOD = re.compile(rf"^For ({'|'.join(METHODS)})( with \w+)?: ")  # a field is shown with its methods only
+_HELP = {name: method_labels(_OF_METHOD.sub("", option.help)) for name, option in FURTHER.items()}
+_CHOICES |= {"role_words": ROLE_WORDS, "options": ASKED, "further": _HELP}
 router = APIRouter(include_in_schema=False)
 
 

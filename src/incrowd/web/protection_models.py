@@ -69,15 +69,31 @@ def _field(option: Option) -> tuple[Any, Any]:
     return (kinds[option.kind] if option.default else kinds[option.kind] | None), option.default or None
 
 
-_NOT_ASKED = ("quasi_identifiers", "shuffle", "key")
+_NOTASKED = ("quasi_identifiers", "shuffle", "key")
 _TABLES = ("population_table",)
-_ASKED = {
+ASKED = {
     name: option
     for name, option in OPTIONS.items()
-    if option.flag is not None and not option.by_role and name not in _NOT_ASKED
+    if option.flag is not None and not option.by_role and name not in _NOTASKED
     if option.kind != "file" or name in _TABLES
 }
 """The options of a request. None of them is a file of the server; a table is one of the session, by its id."""
+_OWN_FIELDS = {"k", "method", "sensitive", "l", "t", "hierarchies", "importance", "output", "leave_out", "apart"}
+_OWN_FIELDS |= {"resolution", "k_map", "population_table", "population", "steps", "top", "bottom"}
+FURTHER = {name: option for name, option in ASKED.items() if name not in _OWN_FIELDS}
+"""The options without a field of their own in the app's form, which makes their fields from the declarations."""
+
+_ABOUT_SECRETS = ("l", "diversity", "c", "t", "beta", "delta", "diverse")
+
+
+def _in_words(name: str, value: Any) -> str:
+    """An option of a request with its value, for a name or a record."""
+    if value is True:
+        return name
+    if not isinstance(value, list | dict):
+        return f"{name} = {value}"
+    return f"{name}: {', '.join(f'{one}={value[one]:g}' if isinstance(value, dict) else one for one in value)}"
+
 
 if TYPE_CHECKING:
 
@@ -87,7 +103,7 @@ if TYPE_CHECKING:
         def __getattr__(self, name: str) -> Any: ...
 
 else:
-    _Declared = create_model("Declared", __base__=Model, **{name: _field(option) for name, option in _ASKED.items()})
+    _Declared = create_model("Declared", __base__=Model, **{name: _field(option) for name, option in ASKED.items()})
 
 
 class ProtectionRequest(_Declared):
@@ -108,12 +124,21 @@ class ProtectionRequest(_Declared):
 
     def given_options(self) -> dict[str, Any]:
         """The options that differ from their defaults, as `protect` takes them; a table is an id."""
-        values = {name: getattr(self, name) for name in _ASKED}
+        values = {name: getattr(self, name) for name in ASKED}
         values |= {
             name: int(value) for name, value in values.items() if isinstance(value, float) and value.is_integer()
         }
         values |= {"sensitive": self.secrets, "steps": [(step.column, step.action) for step in self.steps]}
-        return {name: value for name, value in values.items() if value not in (None, [], {}, _ASKED[name].default)}
+        return {name: value for name, value in values.items() if value not in (None, [], {}, ASKED[name].default)}
+
+    def further_in_words(self) -> list[str]:
+        """The options without a field of their own that are asked for, except the seed, by which draws are undone.
+
+        >>> ProtectionRequest(beta=0.5, keep=["sex"], widest={"age": 10}, seed=7, method="partition").further_in_words()
+        ['beta = 0.5', 'keep: sex', 'widest: age=10']
+        """
+        given = self.given_options()
+        return [_in_words(name, given[name]) for name in FURTHER if name in given and name != "seed"]
 
     @model_validator(mode="after")
     def _read_steps(self) -> Self:
@@ -126,9 +151,9 @@ class ProtectionRequest(_Declared):
         return self
 
     def without_columns(self, gone: Collection[str]) -> ProtectionRequest:
-        """The request without what it asks of some columns; without a sensitive column, l and t go too."""
+        """The request without what it asks of some columns; without a sensitive column, demands on it go too."""
         kept: dict[str, Any] = {"sensitive": [name for name in self.secrets if name not in gone] or None}
-        for name, option in _ASKED.items():
+        for name, option in ASKED.items():
             value = getattr(self, name)
             if option.kind == "columns" and name != "sensitive":
                 kept[name] = [one for one in value if one not in gone]
@@ -136,12 +161,12 @@ class ProtectionRequest(_Declared):
                 kept[name] = {one: given for one, given in value.items() if one not in gone}
         kept["steps"] = [step for step in self.steps if not {*columns_of_step(step.column, gone)} & {*gone}]
         if self.secrets and kept["sensitive"] is None:
-            kept |= {"l": None, "t": None, "diverse": []}
+            kept |= {name: _field(ASKED[name])[1] for name in _ABOUT_SECRETS}
         return self.model_copy(update=kept)
 
     def named(self, columns: Collection[str]) -> list[str]:
         """Every column that the request names, for a table with these columns."""
-        given = [(_ASKED[name].kind, value) for name, value in self.given_options().items()]
+        given = [(ASKED[name].kind, value) for name, value in self.given_options().items()]
         named = [value for kind, value in given if kind == "columns" or isinstance(value, dict)]
         in_steps = [name for step in self.steps for name in columns_of_step(step.column, columns)]
         return [name for names in (*named, in_steps) for name in names]

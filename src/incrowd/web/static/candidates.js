@@ -6,6 +6,7 @@ import { basisInWords, drawAfter, savedInWords } from "./status-bar.js";
 import { candidateConditions, conditionElements, foldConditions } from "./conditions.js";
 import { comparePinned } from "./comparison.js";
 import { currentLens } from "./lenses.js";
+import { furtherInWords } from "./option-fields.js";
 import { compare, protect, refuse, solve } from "./protect.js";
 import { stepInWords } from "./steps.js";
 import { coarseningInWords, valueFor } from "./ways.js";
@@ -29,13 +30,13 @@ export function protectionInWords({ protection }) {
   if (secrets.length) parts.push(`${named(secrets)} kept secret`);
   if (gone.length) parts.push(`${named(gone)} left out`);
   if (apart.length) parts.push(`people with and without ${named(apart)} kept apart`);
-  if (l) parts.push(`l = ${l}${protection.diverse?.length ? ` for ${named(protection.diverse)}` : ""}`);
+  if (l) parts.push(`l = ${l}`);
   if (t) parts.push(`t = ${t}`);
   if (protection.output) parts.push(typeof protection.output === "string" ? `written as ${OUTPUTS[protection.output] ?? protection.output}` : "written by column");
   if (protection.k_map) parts.push(`k-map = ${count(protection.k_map)} ${protection.population_table ? "in another table" : "by an estimate"}`);
   const coarsened = method === "perturb" ? {} : protection.hierarchies; // by chance: no hierarchy is used
   for (const name of new Set([...Object.keys(coarsened), ...Object.keys(protection.importance)])) parts.push(`${shorten(name, 20)} by ${coarseningInWords(valueFor(coarsened, name), valueFor(protection.importance, name))}`);
-  return parts.join(", ");
+  return [...parts, ...furtherInWords(protection)].join(", ");
 }
 
 /** A share drawn as a bar. */

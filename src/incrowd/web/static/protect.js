@@ -4,14 +4,14 @@ import { parseNumber } from "./numbers.js";
 import { allSaved, bench, changeSettings, classSize, onChange, saveAndUse } from "./bench.js";
 import { checkDemands, readDemands } from "./demands.js";
 import { showLens } from "./lenses.js";
+import { checkedColumns, fillFields, offerColumns, readFields, showFields } from "./option-fields.js";
 import { fillTables } from "./other-tables.js";
 import { focusWrongField } from "./question.js";
 import { drawSteps, readSteps } from "./steps.js";
 
 const form = document.getElementById("protection");
-const method = document.getElementById("method"), k = document.getElementById("k"), t = document.getElementById("t"), l = document.getElementById("l"), kMap = document.getElementById("k-map"), everybody = document.getElementById("k-map-people");
+const method = document.getElementById("method"), k = document.getElementById("k"), t = document.getElementById("t"), l = document.getElementById("l"), everybody = document.getElementById("k-map-people");
 const resolution = document.getElementById("resolution"), sensitive = document.getElementById("sensitive"), output = document.getElementById("output");
-const apart = document.getElementById("apart"), leftOut = document.getElementById("leave-out");
 const columns = document.getElementById("column-limits"), refused = document.getElementById("refused"), suggested = document.getElementById("suggested"), more = document.getElementById("more-ways");
 const PARTS = [["", "as above"], ["64", "64 parts"], ["32", "32 parts"], ["16", "16 parts"], ["8", "8 parts"], ["4", "4 parts"], ["2", "2 parts"]];
 const ACTIONS = [
@@ -21,14 +21,6 @@ const ACTIONS = [
 const BY_COLUMN = "by column"; // an output for each column, which the form cannot show
 const columnLists = new Map(); // lists of columns by the value of their option
 
-/** The columns whose chips in a place are checked. */
-const checkedColumns = (place) => [...place.querySelectorAll(":checked")].map((one) => one.value);
-
-/** Draw a chip for each of these columns. */
-function drawChips(place, names, checked) {
-  place.replaceChildren(...names.map((value) => make("label", { class: "chip" }, make("input", { type: "checkbox", value, checked: checked.includes(value) }), make("bdi", {}, shorten(value, 30)))));
-}
-
 /** The value of an option that stands for several columns. */
 function listValue(names) {
   const value = JSON.stringify(names);
@@ -37,6 +29,8 @@ function listValue(names) {
 }
 /** The columns of an option in words. */
 const namesOf = (value) => shorten((columnLists.get(value) ?? [value]).join(", "), 60);
+/** The columns that the form keeps secret. */
+const secretColumns = () => columnLists.get(sensitive.value) ?? [sensitive.value].filter(Boolean);
 let knownColumns = [], filled = "", keptSecret = "", listed = "", untouched = true;
 const SOLVING = `solving ${table}`; // the key of the search that this tab has started, which survives a reload
 
@@ -46,6 +40,8 @@ const FORM = { k: ["k"], resolution: ["resolution"], columns: ["resolution", "st
 const methodOf = (option) => ({ label: option.textContent, inputs: option.dataset.inputs.split(" ") });
 /** True if the chosen method takes an input. */
 function methodTakes(input) { return methodOf(method.selectedOptions[0]).inputs.includes(input); }
+/** The options that need no code of their own, checked beside the demands on secrets and against the method. */
+const furtherOptions = (demands) => readFields(demands, methodOf(method.selectedOptions[0]), [...method.options].map(methodOf));
 
 /** Say beside the buttons why nothing was made; older results are marked as older. */
 export function refuse(error) {
@@ -67,8 +63,7 @@ function showFittingFields() {
   const unused = !methodTakes("hierarchies") && Object.keys(knownColumnOptions().hierarchies).length;
   document.getElementById("method-help").textContent = method.selectedOptions[0].dataset.help + (unused ? " How columns are made coarser, as you set it, is not used." : "");
   form.querySelectorAll(".for-t").forEach((one) => { one.hidden = !methodTakes("t") && !methodTakes("l") && !t.value && !l.value && !sensitive.value; }); // a field that is filled stays visible
-  form.querySelector(".for-apart").hidden = !apart.childElementCount || (!methodTakes("apart") && !checkedColumns(apart).length);
-  form.querySelector(".for-left").hidden = !leftOut.childElementCount;
+  showFields(methodOf(method.selectedOptions[0]));
   for (const [what, inputs] of Object.entries(FORM)) form.querySelectorAll(".for-" + what).forEach((one) => { one.hidden = !inputs.some(methodTakes); });
   if (FORM.columns.some(methodTakes) && columns.dataset.method !== method.value) drawColumns();
   if (methodTakes("perturbation") && columns.dataset.method !== method.value) drawPerturbation();
@@ -128,9 +123,7 @@ function knownColumnOptions() {
 }
 
 function readForm() {
-  const { aim, suppress, output: set } = bench.settings.protection; // options that the form does not show stay
-  const wanted = { method: method.value, aim, output: output.value === BY_COLUMN ? set : output.value || null, suppress: methodTakes("suppress") ? suppress : null, ...knownColumnOptions(), apart: checkedColumns(apart), leave_out: checkedColumns(leftOut) };
-  if (wanted.apart.length && !methodTakes("apart")) throw new Error("This method mixes people who were asked with those who were not. Choose the partition, or none of the columns that only some were asked.");
+  const demands = formDemands(), wanted = { method: method.value, output: output.value === BY_COLUMN ? bench.settings.protection.output : output.value || null, ...knownColumnOptions(), ...demands, ...furtherOptions(demands) };
   if (methodTakes("k")) wanted.k = Number(k.value);
   if (methodTakes("resolution")) {
     const own = columnLimits().parts, all = Number(resolution.value);
@@ -142,31 +135,28 @@ function readForm() {
     Object.assign(wanted, { steps, top, bottom });
   }
   if (methodTakes("perturbation")) wanted.steps = readSteps();
-  Object.assign(wanted, formDemands());
   checkDemands(wanted, Object.keys(wanted.importance), methodOf(method.selectedOptions[0]), [...method.options].map(methodOf));
-  wanted.diverse = (bench.settings.protection.diverse ?? []).filter((name) => [wanted.sensitive ?? []].flat().includes(name)); // only of columns that are kept secret
-  const covered = methodTakes("k_map") ? parseNumber(kMap.value) : null;
-  if (covered !== null && !(Number.isInteger(covered) && covered >= 1)) throw new Error("The people of the population who fit (k-map) are a whole number of 1 or more.");
-  if (covered !== null && !everybody.value && bench.settings.population === null) throw new Error("Say how many people the population has (above, under “Who is to get it?”), or choose a table of everybody to count them in.");
-  if (covered !== null) Object.assign(wanted, { k_map: covered, population_table: everybody.value || null });
+  if (wanted.k_map !== null && !everybody.value && bench.settings.population === null) throw new Error("Say how many people the population has (above, under “Who is to get it?”), or choose a table of everybody to count them in.");
+  if (wanted.k_map !== null) wanted.population_table = everybody.value || null;
   return wanted;
 }
 
 /** The demands on secrets, which are saved with any method: one that cannot keep them says so when it is used. */
-const formDemands = () => readDemands({ secrets: columnLists.get(sensitive.value) ?? [sensitive.value].filter(Boolean), l: l.value, t: t.value });
+const formDemands = () => readDemands({ secrets: secretColumns(), l: l.value, t: t.value });
 for (const field of [sensitive, l, t]) field.addEventListener("change", () => {
+  if (field === sensitive) { offerColumns(secretColumns()); showFittingFields(); }
   let demands = null;
   try { demands = formDemands(); } catch { return; } // Protect says what is wrong
   changeSettings({ protection: { ...bench.settings.protection, ...demands } }, { protection: demands });
 });
 
 /** Options that are cleared unless the request has them; other options stay. */
-const CLEARED = { resolution: null, steps: null, top: null, bottom: null, sensitive: null, t: null, l: null, k_map: null, population_table: null, suppress: null, aim: null, output: null };
+const CLEARED = { resolution: null, steps: null, top: null, bottom: null, population_table: null };
 /** Save the settings, start a protection by them, and show the candidates. */
 export async function protect(wanted = null) {
   await canStart();
   untouched = false;
-  if (wanted) await saveAndUse({ protection: { ...CLEARED, ...(wanted.l ? {} : { diversity: null, c: null }), ...wanted } });
+  if (wanted) await saveAndUse({ protection: { ...CLEARED, ...wanted } });
   await startJob(`/tables/${table}/protections`, {});
   showLens("candidates");
   document.dispatchEvent(new CustomEvent("protecting"));
@@ -179,7 +169,7 @@ export async function compare() {
   await canStart();
   const sizes = [3, 5, classSize(), 2 * classSize(), ...(methodTakes("k") ? [Number(k.value)] : [])];
   const sensible = [...new Set(sizes)].filter((size) => size >= 2 && size <= Math.max(2, bench.info.rows / 2)).sort((a, b) => a - b);
-  const secret = columnLists.get(sensitive.value) ?? (sensitive.value || null), { hierarchies, importance } = knownColumnOptions(), demands = { hierarchies, importance, apart: checkedColumns(apart), leave_out: checkedColumns(leftOut), l: secret ? parseNumber(l.value) : null };
+  const secret = columnLists.get(sensitive.value) ?? (sensitive.value || null), { hierarchies, importance } = knownColumnOptions(), { apart, leave_out } = checkedColumns(), demands = { hierarchies, importance, apart, leave_out, l: secret ? parseNumber(l.value) : null };
   await startJob(`/tables/${table}/frontiers`, { sensitive: secret, k: sensible, protection: demands });
   showLens("candidates");
   document.dispatchEvent(new CustomEvent("comparing"));
@@ -215,15 +205,8 @@ function fillLists() {
   sensitive.replaceChildren(make("option", { value: "" }, "no column"), ...secrets.map((name) => make("option", { value: name }, shorten(name))));
   if (secrets.length > 1) sensitive.append(make("option", { value: listValue(secrets) }, `all ${secrets.length} of them`));
   if (suggested.hidden) selectOption(sensitive, kept, namesOf(kept)); // a suggested value is suggested again
-  drawKept(checkedColumns(apart), checkedColumns(leftOut));
+  offerColumns(secretColumns());
   delete columns.dataset.method;
-}
-
-/** Draw the kept columns as chips for “apart” and “left out”; those with missing values first. */
-function drawKept(keptApart, gone) {
-  const kept = bench.columns.filter(({ name }) => ["sensitive", "other", "weight"].includes(bench.settings.roles[name])).sort((a, b) => (b.nulls > 0) - (a.nulls > 0)).map(({ name }) => name);
-  drawChips(apart, kept, keptApart);
-  drawChips(leftOut, kept, gone);
 }
 
 /** Fill in the demands on secrets of the settings. */
@@ -232,6 +215,7 @@ function fillDemands() {
   selectOption(sensitive, value, namesOf(value));
   l.value = bench.settings.protection.l ?? "";
   t.value = bench.settings.protection.t ?? "";
+  offerColumns(names);
 }
 
 /** Fill the form from the settings. */
@@ -242,13 +226,11 @@ function fill() {
   k.value = String(kept.k);
   if (typeof kept.resolution === "number") selectOption(resolution, String(kept.resolution));
   fillDemands();
-  kMap.value = kept.k_map ?? "";
   if (typeof (kept.output ?? "") === "string") selectOption(output, kept.output ?? "");
   else selectOption(output, BY_COLUMN, "by column, as a script has set it");
   selectOption(everybody, kept.population_table ?? "", "another table");
   suggested.hidden = true;
-  drawKept(kept.apart, kept.leave_out);
-  if (kept.method !== "partition" || kept.output || kept.t || kept.k_map || kept.apart.length || kept.leave_out.length) more.open = true; // filled fields are visible
+  if (fillFields(kept) || kept.method !== "partition" || kept.output || kept.t) more.open = true; // filled fields are visible
   delete columns.dataset.method;
 }
 
@@ -262,6 +244,7 @@ function suggest() {
   if (suggested.hidden && (sensitive.value || !secrets.length)) return; // the user has chosen, or there is nothing to suggest
   suggested.hidden = !secrets.length;
   sensitive.value = !secrets.length ? "" : secrets.length > 1 ? listValue(secrets.map(({ name }) => name)) : secrets[0].name;
+  offerColumns(secretColumns());
   l.value = secrets.length && secrets.every(({ distinct }) => distinct === null || distinct > 1) ? "2" : "";
   if (!secrets.length) return;
   suggested.textContent = `Suggested, for ${secrets.length > 1 ? `${secrets.length} columns are` : `${shorten(secrets[0].name)} is`} marked as secret: otherwise everybody who looks alike may have the same value.`;
@@ -269,7 +252,7 @@ function suggest() {
 
 /** Update the form after a change of the settings; what was typed stays unless its settings have changed. */
 function followSettings() {
-  const roles = JSON.stringify(bench.columns.map((column) => bench.settings.roles[column.name])), kept = JSON.stringify({ ...bench.settings.protection, hierarchies: null, importance: null, sensitive: null, diverse: null, l: null, t: null }); // these have their own dialog, or are compared below
+  const roles = JSON.stringify(bench.columns.map((column) => bench.settings.roles[column.name])), kept = JSON.stringify({ ...bench.settings.protection, hierarchies: null, importance: null, sensitive: null, l: null, t: null }); // these have their own dialog, or are compared below
   const { sensitive: asked, l: askedL, t: askedT } = bench.settings.protection, secrets = JSON.stringify([asked, askedL, askedT]), had = sensitive.options.length > 1;
   const asks = `${bench.settings.recipient} ${bench.settings.highest}`;
   if (roles !== listed) fillLists();
