@@ -402,3 +402,15 @@ def test_patterns_of_missing_cells_keep_to_the_memory():
     tracemalloc.stop()
     assert facts
     assert peak < 12_000_000  # of 800,000 cells; 23 million where every pattern is held
+
+
+@pytest.mark.parametrize(("altered_share", "decides"), [(0.0, True), (0.0004, True), (0.02, False)])
+def test_a_secret_that_is_computed_from_quasi_identifiers_is_none(altered_share, decides):
+    draw = np.random.default_rng(8)
+    before, after = people(draw)
+    kept = {"over_45": altered(np.where(before["age"] > 45, "yes", "no"), altered_share, draw)}
+    facts = kept_column_facts(before | kept, after | kept, list(before), ["over_45"], secrets=["over_45"])
+    (fact,) = [one for one in facts if one.follows and not one.partly]
+    assert (fact.certain, fact.is_only_told(["over_45"])) == (decides, not decides)
+    halves = Counter(zip(after["age"], after["region"], kept["over_45"], strict=True))
+    assert fact.k == min(halves.values())

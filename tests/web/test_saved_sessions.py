@@ -450,6 +450,22 @@ def test_a_killed_server_loses_nothing_that_was_saved_and_shows_nobody_what_anot
                 assert client.get(f"/api/v1/jobs/{made}/table").status_code == (200 if name == "ann" else 404)
 
 
+def test_a_browser_finds_its_kept_tables_on_another_port(tmp_path):
+    keep = tmp_path / "kept"
+    with serving(tmp_path, "--keep", str(keep)) as (_, address):
+        base, cookies = address.split("/?")[0], httpx.get(address).cookies
+        with httpx.Client(base_url=base, cookies=dict(cookies), timeout=240) as client:
+            upload(client, origin=base)
+        end = time.monotonic() + 240
+        while not any("people.csv" in file.read_text() for file in (keep / "sessions").glob("*.json")):
+            assert time.monotonic() < end
+            time.sleep(0.05)
+    with serving(tmp_path, "--keep", str(keep)) as (_, again):
+        assert again.split("/?")[0] != base
+        tables = httpx.get(f"{again.split('/?')[0]}/api/v1/tables", cookies=dict(cookies), timeout=240).json()
+        assert [table["name"] for table in tables] == ["people.csv"]
+
+
 def test_a_protected_table_that_was_changed_meanwhile_is_not_passed_on(tmp_path):
     keep = tmp_path / "kept"
     with started(keep) as (client, server):

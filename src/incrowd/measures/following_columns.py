@@ -21,7 +21,7 @@ from incrowd._support.distinct import distinct_values
 from incrowd.backends import Coded, class_numbers, encode, pack
 from incrowd.measures.auxiliary import count_with_auxiliary
 from incrowd.measures.determination import Determination, UsualValues, determination, usual_values
-from incrowd.measures.recovering_columns import FollowingColumn
+from incrowd.measures.recovering_columns import ComputedColumn, FollowingColumn
 from incrowd.tables import Table
 
 _Codes = NDArray[np.int64]
@@ -33,6 +33,7 @@ ROWS_FOR_EACH = 3  # rows for each combination of values, on average, below whic
 _ERROR_BITS = 0.29  # entropy in bits of which records are not predicted: that of a coin with chances 0.95 and 0.05
 _COMPARED = 20_000  # rows on which few values are looked for first
 _VALUES_FOR_EACH = 20  # values of a quasi-identifier for each part of the rows, below which all rows are compared
+_FUNCTION = 0.999  # share of the records that follow, from which a column is a function of others
 _EXPECTED_FROM = 0.9  # share of the records with a value that are predicted, from which an attacker expects the value
 
 
@@ -71,17 +72,26 @@ def facts_of_following_columns(
         expected = _are_in(after, column, dependency.expected)[after.codes]
         counted = count_classes(table, [*encode(table, names), after], expected, person)
         first, *others = dependency.columns
-        fact = FollowingColumn(column.name, first, *dependency.shares, *counted, k_without, tuple(others))
+        kind = ComputedColumn if dependency.is_function else FollowingColumn
+        fact = kind(column.name, first, *dependency.shares, *counted, k_without, tuple(others))
         if fact.undoes:
             yield fact
 
 
 class _Dependency(NamedTuple):
-    """The columns that a column follows from, the shares of records told and by chance, and the values expected."""
+    """The columns that a column follows from.
+
+    Attributes:
+        columns: the names of these columns.
+        shares: the shares of records told and by chance.
+        expected: mask of the values that an attacker expects.
+        is_function: whether the column is a function of these columns, but for a few altered cells.
+    """
 
     columns: tuple[str, ...]
     shares: tuple[float, float]
     expected: NDArray[np.bool_]
+    is_function: bool = False
 
 
 def _find_dependency(
@@ -90,7 +100,8 @@ def _find_dependency(
     """The first dependency of a column on quasi-identifiers: of a single value, or else of few values."""
     for columns, determined in find_telling(column, known, coarse, bits):
         names = tuple(one.name for one in columns)
-        return _Dependency(names, (determined.told, determined.by_chance), _expected(columns, column))
+        is_function = determined.told >= _FUNCTION
+        return _Dependency(names, (determined.told, determined.by_chance), _expected(columns, column), is_function)
     tally = np.bincount(column.codes[column.is_filled], minlength=column.size)
     for one in known:
         if one.name in coarse and _leaves_few(one, column, tally, sample=True):

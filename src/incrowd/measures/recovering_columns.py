@@ -1,7 +1,7 @@
 """Kept columns from which a coarsened quasi-identifier is recovered, and the class sizes that result.
 
-There are four kinds of facts: a column gives a quasi-identifier back; or it follows from quasi-identifiers, for all
-people or for some; or which of its cells are missing does.
+There are five kinds of facts: a column gives a quasi-identifier back; or it follows from quasi-identifiers, without
+exception, nearly always or for some people; or which of its cells are missing does.
 """
 
 from __future__ import annotations
@@ -33,10 +33,11 @@ class RecoveringColumn(Result):
             attacker who computes it from all of them.
     """
 
-    _derived: ClassVar[tuple[str, ...]] = ("follows", "missing", "partly", "undoes")
+    _derived: ClassVar[tuple[str, ...]] = ("follows", "missing", "partly", "certain", "undoes")
     follows: ClassVar[bool] = False
     missing: ClassVar[bool] = False
     partly: ClassVar[bool] = False
+    certain: ClassVar[bool] = False
     column: str
     gives_back: str
     told: float
@@ -90,6 +91,17 @@ class FollowingColumn(RecoveringColumn):
 
 
 @dataclass(frozen=True, slots=True)
+class ComputedColumn(FollowingColumn):
+    """A column that is a function of quasi-identifiers without exception: `over_50` beside an age is no secret."""
+
+    certain: ClassVar[bool] = True
+
+    def is_only_told(self, secrets: Collection[str]) -> bool:
+        """Always False: an attacker computes the column, whatever it was declared."""
+        return False
+
+
+@dataclass(frozen=True, slots=True)
 class ExpectedValue(FollowingColumn):
     """A column that follows for some people only: no pension before 50. `told` is their share."""
 
@@ -118,7 +130,7 @@ class FollowingMissingCells(RecoveringColumn):
 
 
 FACT_KINDS: dict[tuple[bool, ...], type[RecoveringColumn]] = {
-    (kind.follows, kind.missing, kind.partly): kind
-    for kind in (RecoveringColumn, FollowingColumn, ExpectedValue, FollowingMissingCells)
+    (kind.follows, kind.missing, kind.partly, kind.certain): kind
+    for kind in (RecoveringColumn, FollowingColumn, ComputedColumn, ExpectedValue, FollowingMissingCells)
 }
 """The kinds of facts by their flags, which is how they are written."""

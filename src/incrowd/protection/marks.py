@@ -235,7 +235,7 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _read_recovering_column(saved: dict[str, Any]) -> RecoveringColumn:
     """Read a `RecoveringColumn` from a mark; invalid content raises TypeError or ValueError."""
     fields = {name: value for name, value in saved.items() if name != "undoes"}
-    flags = tuple(fields.pop(name, False) for name in ("follows", "missing", "partly"))
+    flags = tuple(fields.pop(name, False) for name in ("follows", "missing", "partly", "certain"))
     if flags not in FACT_KINDS or not all(isinstance(one, bool) for one in flags):
         raise TypeError
     column = FACT_KINDS[flags](**fields | {"others": read_texts(fields.get("others", []))})

@@ -8,6 +8,7 @@ changes something needs an Origin or the token, and every request needs the toke
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import hmac
 import json
 import logging
@@ -136,8 +137,13 @@ class Guard:
 
     @property
     def _cookie(self) -> str:
-        """Name of the session cookie, with the port, since a browser shares cookies between all ports of a machine."""
-        return f"incrowd_{self.settings.port}"
+        """Name of the session cookie, of this server alone: a browser shares cookies between all ports of a machine.
+
+        A kept session is found again on any port: the name is that of its folder.
+        """
+        if self.settings.keep is None:
+            return f"incrowd_{self.settings.port}"
+        return f"incrowd_{hashlib.sha256(str(self.settings.keep.resolve()).encode()).hexdigest()[:16]}"
 
     def _is_token(self, given: str) -> bool:
         return hmac.compare_digest(given.encode(), self.settings.token.encode())
