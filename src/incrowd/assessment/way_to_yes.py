@@ -139,8 +139,10 @@ def _try(work: AssessmentState, plan: Plan, progress: Progress) -> Attempt:
     drawn = () if person is None else (person,)
     facts = replace(facts, pseudonymised=drawn)
     verdict = work.judge(released, asked, original=facts, only_if_yes=True, progress=part(progress, 0.6, 1.0))
-    rows = work.table.rows
-    return Attempt(plan, verdict, cache(lambda: Cost(measure_detail(), rows - released.rows, rows)))
+    rows, left_out = work.table.rows, len({*plan.removed} - {*columns_to_remove(work)})
+    return Attempt(
+        plan, verdict, cache(lambda: Cost(measure_detail(), rows - released.rows, rows, len(names), left_out))
+    )
 
 
 def _protected(work: AssessmentState, plan: Plan, progress: Progress) -> tuple[Table, Callable[[], float], bool]:
