@@ -15,7 +15,7 @@ from incrowd import (
     protect,
     read_table,
 )
-from incrowd.assessment import Question, api, judge_protected, way_to_yes
+from incrowd.assessment import Question, advise, api, judge_protected, judge_release, way_to_yes
 from incrowd.assessment.search import (
     Attempt,
     Cost,
@@ -58,6 +58,23 @@ def test_advised_protection_is_told_to_programs_too():
     safe = protect(table, quasi_identifiers=list(known), **advice.protection)
     assert judge_protected(safe, Question(**asked)).decision == advice.expected["decision"] == "within"
     assert advice.to_dict()["protection"] == advice.protection
+
+
+def test_a_column_with_one_value_is_kept_and_one_that_nobody_judged_is_left_out():
+    rows = range(400)
+    table = {
+        "year": [2000] * 400,
+        "empty": [None] * 400,
+        "mixed": [None if n % 9 else 1 for n in rows],
+        "age": [20 + n % 40 for n in rows],
+        "sex": ["f" if n % 7 else "m" for n in rows],
+    }
+    asked = {"quasi_identifiers": ("age", "sex"), "rows_are_people": True}
+    advice = advise(table, Question(**asked)).actions[-1]
+    assert advice.protection == {"k": 11, "leave_out": ["mixed"]}
+    safe = protect(table, quasi_identifiers=["age", "sex"], **advice.protection)
+    assert {*safe.table.column_names} == {"year", "empty", "age", "sex"}
+    assert judge_release(safe.table, Question(**asked)).decision == advice.expected["decision"] == "within"
 
 
 def test_the_population_is_not_grown_for_ways_whose_ranges_are_made_class_by_class(monkeypatch):

@@ -99,8 +99,7 @@ def columns_to_remove(work: AssessmentState) -> tuple[str, ...]:
     """Columns that a release leaves out: those that name people, are to go, or that nobody judged."""
     evidence, roles = work.answers["evidence"], work.roles
     undecided = (one.column for one in evidence.undecided)
-    gone = [*roles.identifiers, *roles.identifiers_kept, *roles.dropped, *undecided, *evidence.harmless]
-    gone += evidence.linking
+    gone = [*roles.identifiers, *roles.identifiers_kept, *roles.dropped, *undecided, *evidence.linking]
     return tuple(name for name in dict.fromkeys(gone) if name != roles.person)  # it gets random numbers
 
 
