@@ -11,7 +11,9 @@ from tests.protection.plain import covers
 from incrowd import Hierarchy, protect
 from incrowd.assessment import METHODS_TO_TRY, Question, advise, find_release, judge_protected, judge_release
 from incrowd.assessment.search import Plan, repair_plan
+from incrowd.assessment.solution import why_chosen
 from incrowd.errors import InputError, UnsupportedError
+from incrowd.wording import number
 
 NAMES = ["age", "town"]
 
@@ -76,6 +78,27 @@ def test_of_several_methods_the_least_loss_that_passes_is_taken(seed):
     assert losses[chosen.method] == min(losses.values())
     assert chosen.loss == pytest.approx(min(losses.values()))
     assert {trial.method for trial in found.trials} == {*METHODS_TO_TRY}
+
+
+@pytest.mark.parametrize(("rows", "towns", "left_out"), [(300, 8, ("code",)), (600, 4, ())])
+def test_a_column_is_left_out_where_keeping_it_costs_more_detail_than_a_column(rows, towns, left_out):
+    draw = random.Random(1)
+    town = [draw.randrange(towns) for _ in range(rows)]
+    ages, jobs = ([draw.randrange(60) for _ in town] for _ in range(2))
+    table = {"town": [f"t{one}" for one in town], "age": ages, "job": [f"j{one}" for one in jobs]}
+    table |= {"sex": [draw.choice("fm") for _ in town], "code": [100 + 7 * one for one in town]}
+    named = {"quasi_identifiers": ["town", "age", "job", "sex"], "other": ["code"]}
+    question = Question(**named, rows_are_people=True)
+    found = find_release(table, question, methods=("partition", "generalise"), **named, identifiers=[])
+    passed = [trial for trial in found.trials if trial.decision == "within"]
+    assert {trial.left_out for trial in passed} == {(), ("code",)}  # there is a choice
+    for trial in passed:
+        assert trial.cost == pytest.approx(len(trial.left_out) + 4 * (1 - trial.detail_kept))
+    (chosen,) = [trial for trial in passed if trial.chosen]
+    (other,) = [trial for trial in passed if not trial.chosen]
+    assert (chosen.left_out, chosen.cost < other.cost) == (left_out, True)
+    assert f"costs least is taken: {number(chosen.cost)}, and not {number(other.cost)}." in why_chosen(found.trials)
+    assert why_chosen([chosen]) is None
 
 
 def test_a_method_that_cannot_do_what_is_asked_is_passed_over():

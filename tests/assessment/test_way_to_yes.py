@@ -15,8 +15,18 @@ from incrowd import (
     protect,
     read_table,
 )
-from incrowd.assessment import Question, api, judge_protected, way_to_yes
-from incrowd.assessment.search import Attempt, Cost, Failed, Plan, find_least, likely_to_pass, repair_plan, walk_sizes
+from incrowd.assessment import Question, advise, api, judge_protected, judge_release, way_to_yes
+from incrowd.assessment.search import (
+    Attempt,
+    Cost,
+    Failed,
+    Plan,
+    find_least,
+    least_costly,
+    likely_to_pass,
+    repair_plan,
+    walk_sizes,
+)
 from incrowd.assessment.sections import population as population_section
 from incrowd.assessment.sections import protection as protection_section
 from incrowd.assessment.solver import find_release
@@ -48,6 +58,23 @@ def test_advised_protection_is_told_to_programs_too():
     safe = protect(table, quasi_identifiers=list(known), **advice.protection)
     assert judge_protected(safe, Question(**asked)).decision == advice.expected["decision"] == "within"
     assert advice.to_dict()["protection"] == advice.protection
+
+
+def test_a_column_with_one_value_is_kept_and_one_that_nobody_judged_is_left_out():
+    rows = range(400)
+    table = {
+        "year": [2000] * 400,
+        "empty": [None] * 400,
+        "mixed": [None if n % 9 else 1 for n in rows],
+        "age": [20 + n % 40 for n in rows],
+        "sex": ["f" if n % 7 else "m" for n in rows],
+    }
+    asked = {"quasi_identifiers": ("age", "sex"), "rows_are_people": True}
+    advice = advise(table, Question(**asked)).actions[-1]
+    assert advice.protection == {"k": 11, "leave_out": ["mixed"]}
+    safe = protect(table, quasi_identifiers=["age", "sex"], **advice.protection)
+    assert {*safe.table.column_names} == {"year", "empty", "age", "sex"}
+    assert judge_release(safe.table, Question(**asked)).decision == advice.expected["decision"] == "within"
 
 
 def test_the_population_is_not_grown_for_ways_whose_ranges_are_made_class_by_class(monkeypatch):
@@ -96,7 +123,7 @@ def searched(monkeypatch, likely, passes, diverse=(), detail=lambda k: 1 / k, me
     def try_size(work, k, progress):
         tried.append(k)
         plan = Plan(k, diverse=diverse)
-        return Attempt(plan, None, lambda: Cost(detail(k), 0, 100)) if passes(k) else Failed(f"{k} is too few")
+        return Attempt(plan, None, lambda: Cost(detail(k), 0, 100, 1, 0)) if passes(k) else Failed(f"{k} is too few")
 
     monkeypatch.setattr(way_to_yes, "_sizes_to_try", lambda work: [2, 3, 5, 8, 11])
     monkeypatch.setattr(
@@ -300,7 +327,7 @@ def test_where_larger_classes_need_no_rule_on_secrets_the_smallest_that_need_non
     def try_size(k):
         seen.append(k)
         diverse, loss = ((), k / 100) if k >= needs_none_from else (("ill",), 0.4 + k / 100)
-        cost = Cost(1 - loss, 0, 100)
+        cost = Cost(1 - loss, 0, 100, 1, 0)
         return Attempt(Plan(k, l=2, diverse=diverse), SimpleNamespace(decision="within"), lambda: cost)
 
     found = find_least([11, 15, 20, 22], 0, try_size)
@@ -313,11 +340,27 @@ def test_from_small_classes_the_search_doubles_and_does_not_leap_over_the_size_t
     def try_size(k):
         seen.append(k)
         diverse, loss = ((), k / 100) if k >= 11 else (("ill",), 0.2 - k / 1000)
-        cost = Cost(1 - loss, 0, 100)
+        cost = Cost(1 - loss, 0, 100, 1, 0)
         return Attempt(Plan(k, l=2, diverse=diverse), SimpleNamespace(decision="within"), lambda: cost)
 
     found = find_least([2, 3, 5, 8, 11, 15, 20, 22], 0, try_size)
     assert (seen, found.way.plan.k) == ([2, 5, 11, 8], 11)  # 22 keeps less than 5, and would have hidden 11
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "chosen"),
+    [
+        (Cost(0.99, 0, 100, 4, 1), Cost(0.47, 0, 100, 4, 0), 11),  # 1.04 against 2.12
+        (Cost(0.99, 0, 100, 4, 1), Cost(0.76, 0, 100, 4, 0), 22),  # 1.04 against 0.96
+        (Cost(0.99, 0, 100, 2, 1), Cost(0.47, 0, 100, 2, 0), 11),  # 1.02 against 1.06
+        (Cost(0.99, 0, 100, 1, 1), Cost(0.47, 0, 100, 1, 0), 22),  # 1.01 against 0.53
+        (Cost(0.9, 50, 100, 2, 0), Cost(1.0, 0, 100, 2, 1), 22),  # rows that are left out have no detail: 1.1 against 1
+        (Cost(1.0, 0, 100, 2, 1), Cost(0.5, 0, 100, 2, 0), 22),  # of equal costs the one with fewer columns left out
+    ],
+)
+def test_a_column_that_is_left_out_costs_as_much_as_a_quasi_identifier_without_detail(first, second, chosen):
+    ways = [Attempt(Plan(11), None, lambda: first), Attempt(Plan(22), None, lambda: second)]
+    assert least_costly(ways).plan.k == least_costly(ways[::-1]).plan.k == chosen
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from incrowd.assessment.verdict import Verdict
 from incrowd.protection import Protected
 from incrowd.results import Result
-from incrowd.wording import counted
+from incrowd.wording import counted, listed, number
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,8 @@ class Trial(Result):
         method: how it was protected.
         loss: the share of detail that is gone, by importance, a row that is left out having none; where several
             trials passed, of these.
+        cost: by which they were compared: the columns that the search left out, and `loss` times the number of
+            quasi-identifiers; where `loss` is.
         chosen: whether it is the release that was chosen.
         apart: columns that only some people were asked, who were kept apart from the others.
         diverse: secrets that had to differ in every class.
@@ -43,6 +46,20 @@ class Trial(Result):
     detail_kept: float | None = None
     rows_left_out: int | None = None
     why: str | None = None
+    cost: float | None = None
+
+
+def why_chosen(trials: Sequence[Trial]) -> str | None:
+    """The sentences on the cost by which one of several trials that passed was chosen; None if there was no choice."""
+    least = next((trial.cost for trial in trials if trial.chosen), None)
+    others = sorted(trial.cost for trial in trials if trial.cost is not None and not trial.chosen)
+    if least is None or not others:
+        return None
+    return (
+        f"of the ways that pass, the one that costs least is taken: {number(least)}, and not "
+        f"{listed([number(cost) for cost in others])}. A column that is left out costs as much as a quasi-identifier "
+        "that lost all its detail, which costs 1"
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -59,8 +59,8 @@ def find_release(
     What is tried is what the advice of `assess` tries (`incrowd.assessment.search`): class sizes from what the limit on
     the highest risk asks (from 2 where a population is known), more values of a secret that would be certain, people
     who were not asked kept apart, and columns left out that give back what was made coarser or that no class hides. Of
-    all sizes and methods the way of least loss is taken: fewest columns left out, then most detail in every
-    quasi-identifier, by importance, rows that went having none.
+    all sizes and methods the way of least cost is taken: a column left out costs as much as a quasi-identifier that
+    lost all its detail. The detail is weighted by importance, and rows that went have none.
 
     Args:
         data: the table.
@@ -208,10 +208,9 @@ class _Search:
 
         def measure_cost() -> Cost:
             evaluated = safe.evaluate()
-            cost = self._weigh(evaluated.columns, safe)
-            measured.update(
-                loss=cost.loss, detail_kept=float(evaluated.granularity), rows_left_out=safe.suppressed_rows
-            )
+            cost = self._weigh(evaluated.columns, safe, plan)
+            kept = {"detail_kept": float(evaluated.granularity), "rows_left_out": safe.suppressed_rows}
+            measured.update(kept, loss=cost.loss, cost=cost.total)
             return cost
 
         self.last = Attempt(plan, verdict, cache(measure_cost), safe)
@@ -252,12 +251,13 @@ class _Search:
             options |= {"l": None, "t": None, "beta": None, "delta": None}
         return options
 
-    def _weigh(self, columns: Sequence[ColumnCost], safe: Protected) -> Cost:
-        """Cost of a release, with its columns weighted by importance."""
+    def _weigh(self, columns: Sequence[ColumnCost], safe: Protected, plan: Plan) -> Cost:
+        """Cost of a release, with its columns weighted by importance; those that no plan keeps cost nothing."""
         importance: Mapping[str, float] = self.options.get("importance") or {}
         weights = [float(importance.get(one.column, 1.0)) for one in columns]
         detail = sum(weight * one.granularity for weight, one in zip(weights, columns, strict=True)) / sum(weights)
-        return Cost(detail, safe.suppressed_rows, safe.rows + safe.suppressed_rows)
+        left_out = len({*plan.removed} - {*self._telling})
+        return Cost(detail, safe.suppressed_rows, safe.rows + safe.suppressed_rows, len(columns), left_out)
 
 
 def _settle_population(table: Table, question: Question, known: Sequence[str], person: str | None) -> int | None:

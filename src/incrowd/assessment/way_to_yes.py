@@ -99,8 +99,7 @@ def columns_to_remove(work: AssessmentState) -> tuple[str, ...]:
     """Columns that a release leaves out: those that name people, are to go, or that nobody judged."""
     evidence, roles = work.answers["evidence"], work.roles
     undecided = (one.column for one in evidence.undecided)
-    gone = [*roles.identifiers, *roles.identifiers_kept, *roles.dropped, *undecided, *evidence.harmless]
-    gone += evidence.linking
+    gone = [*roles.identifiers, *roles.identifiers_kept, *roles.dropped, *undecided, *evidence.linking]
     return tuple(name for name in dict.fromkeys(gone) if name != roles.person)  # it gets random numbers
 
 
@@ -139,8 +138,10 @@ def _try(work: AssessmentState, plan: Plan, progress: Progress) -> Attempt:
     drawn = () if person is None else (person,)
     facts = replace(facts, pseudonymised=drawn)
     verdict = work.judge(released, asked, original=facts, only_if_yes=True, progress=part(progress, 0.6, 1.0))
-    rows = work.table.rows
-    return Attempt(plan, verdict, cache(lambda: Cost(measure_detail(), rows - released.rows, rows)))
+    rows, left_out = work.table.rows, len({*plan.removed} - {*columns_to_remove(work)})
+    return Attempt(
+        plan, verdict, cache(lambda: Cost(measure_detail(), rows - released.rows, rows, len(names), left_out))
+    )
 
 
 def _protected(work: AssessmentState, plan: Plan, progress: Progress) -> tuple[Table, Callable[[], float], bool]:

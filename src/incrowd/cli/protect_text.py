@@ -41,19 +41,31 @@ def to_json(made: WrittenRelease, out: str) -> dict[str, Any]:
 
 def show(made: WrittenRelease, out: str) -> None:
     """Print the result in tables and sentences."""
-    for trial in made.trials:
-        values = f", {trial.l:g} values of {listed(trial.diverse)}" if trial.l else ""
-        left_out = f", {', '.join(trial.left_out)} left out" if trial.left_out else ""
-        apart = f", people with and without a value of {', '.join(trial.apart)} kept apart" if trial.apart else ""
-        several = len({trial.method for trial in made.trials}) > 1
-        how = f" by {trial.method}" if several else ""
-        kept = f", {percent(trial.detail_kept)} of the detail kept" if trial.detail_kept is not None else ""
-        rows = f", {counted(trial.rows_left_out, 'row', 'rows')} left out" if trial.rows_left_out else ""
-        mark = " ←" if trial.chosen and several else ""
-        terminal.note(f"tried classes of {trial.k:,}{how}{values}{left_out}{apart}: {trial.decision}{kept}{rows}{mark}")
+    if made.trials:
+        _show_trials(made.trials)
     _show_release(made.safe, made.cost, out, made.linkage)
     if made.verdict is not None:
         show_verdict(made.verdict)
+
+
+def _show_trials(trials: Sequence[Trial]) -> None:
+    from incrowd.assessment.solution import why_chosen  # not loaded where nothing was searched for
+
+    several = len({trial.method for trial in trials}) > 1
+    for trial in trials:
+        values = f", {trial.l:g} values of {listed(trial.diverse)}" if trial.l else ""
+        left_out = f", {', '.join(trial.left_out)} left out" if trial.left_out else ""
+        apart = f", people with and without a value of {', '.join(trial.apart)} kept apart" if trial.apart else ""
+        how = f" by {trial.method}" if several else ""
+        kept = f", {percent(trial.detail_kept)} of the detail kept" if trial.detail_kept is not None else ""
+        rows = f", {counted(trial.rows_left_out, 'row', 'rows')} left out" if trial.rows_left_out else ""
+        cost = f", cost {number(trial.cost)}" if trial.cost is not None else ""
+        mark = " ←" if trial.chosen and several else ""
+        terminal.note(
+            f"tried classes of {trial.k:,}{how}{values}{left_out}{apart}: {trial.decision}{kept}{rows}{cost}{mark}"
+        )
+    if (reason := why_chosen(trials)) is not None:
+        terminal.note(reason)
 
 
 def _show_release(safe: Protected, cost: Evaluation | None, out: str, linkage: AttackRisk | None) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from incrowd._support.progress import Progress, part
 from incrowd.assessment import find_release
-from incrowd.assessment.solution import Solution
+from incrowd.assessment.solution import Solution, why_chosen
 from incrowd.web import models
 from incrowd.web.jobs import Outcome, Publish, Task
 from incrowd.web.protection_models import ProtectionRequest
@@ -81,4 +81,6 @@ def _demands_in_words(asked: ProtectionRequest, found: Solution, secrets: Sequen
         for name, value in held.items()
         if getattr(asked, name) is not None and value in (None, False)
     ]
+    if (reason := why_chosen(found.trials)) is not None:
+        sentences.append(reason[0].upper() + reason[1:])
     return [one if one.endswith(".") else f"{one}." for one in sentences]
