@@ -21,7 +21,9 @@ from incrowd.assessment.search import (
     Cost,
     Failed,
     Plan,
+    TimeIsUpError,
     find_least,
+    find_way,
     least_costly,
     likely_to_pass,
     repair_plan,
@@ -31,6 +33,7 @@ from incrowd.assessment.sections import population as population_section
 from incrowd.assessment.sections import protection as protection_section
 from incrowd.assessment.solver import find_release
 from incrowd.errors import UnsupportedError
+from incrowd.measures.recovering_columns import RecoveringColumn
 from incrowd.protection.api import memory_to_protect
 from incrowd.tables import Table
 
@@ -279,6 +282,36 @@ def test_questions_that_some_were_not_asked_are_kept_and_people_kept_apart():
 
 def verdict_of(giving_back, not_asked=(), disclosed=()):
     return SimpleNamespace(giving_back=giving_back, not_asked=not_asked, disclosed=disclosed, linking=())
+
+
+@pytest.mark.parametrize(
+    ("changed", "others", "detail", "error", "chosen", "tried"),
+    [
+        (0.003, (), 0.98, None, ((), ("dead",)), 3),
+        (0.003, (), 0.4, None, (("cause",), ()), 3),  # keeping it takes more detail than a column is worth
+        (0.3, (), 0.98, None, (("cause",), ()), 2),  # much of it was made coarser
+        (0.003, ("sex",), 0.98, None, (("cause",), ()), 2),  # not given back by the column alone
+        (0.003, (), 0.98, UnsupportedError("its values are too rare"), (("cause",), ()), 3),
+        (0.003, (), 0.98, TimeIsUpError(), (("cause",), ()), 3),
+    ],
+)
+def test_what_a_column_gives_back_is_kept_where_that_costs_less(changed, others, detail, error, chosen, tried):
+    fact = RecoveringColumn("cause", "dead", 1.0, 0.5, 1, 1, 11, others)
+    seen = []
+
+    def attempt(plan):
+        seen.append(plan)
+        if plan.kept and error is not None:
+            raise error
+        facts = () if plan.removed or plan.kept else (fact,)
+        verdict = verdict_of([one.column for one in facts])
+        verdict.given_back, verdict.decision = facts, "exposed" if facts else "within"
+        verdict.row_question, verdict.exposures, verdict.recommendation = None, (), ""
+        cost = Cost(detail if plan.kept else 0.99, 0, 100, 4, len(plan.removed))
+        return Attempt(plan, verdict, lambda: cost, changed={"dead": changed})
+
+    found = find_way(Plan(11), attempt, 11)
+    assert ((found.plan.removed, found.plan.kept), len(seen)) == (chosen, tried)
 
 
 def test_a_column_that_people_were_kept_apart_by_in_vain_is_left_out():

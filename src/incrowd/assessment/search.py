@@ -28,6 +28,8 @@ from incrowd.recipients import Limits
 
 _SIZES = (2, 3, 5, 8, 11, 15, 20)  # classes that are tried where the limit does not say how large they must be
 _GROWTH = 4  # of class sizes beyond those, for a low average
+_MOST_RETURNED = 3  # columns that are left out for which a trial keeps what they give back instead
+_HARDLY = 0.05  # share of its cells that were made coarser, up to which a quasi-identifier may be kept instead
 _MOST_VALUES = 4  # different values of a secret in a class that are asked for at most
 
 
@@ -49,6 +51,7 @@ class Plan:
         l: values that every class must have of each `diverse` column. None: that is not asked for.
         diverse: the secrets of which it is asked.
         apart: columns that only some people were asked, who are kept apart from the others.
+        kept: quasi-identifiers that stay as they are, so that no column can give them back.
         gave_up: whether a secret is left out because no class of this size hides it.
         asked_l: the l that the user asked for; no revision asks for less.
         demanded: the secrets of which the user asked something; none of them is left out because that cannot be had.
@@ -59,6 +62,7 @@ class Plan:
     l: float | None = None  # noqa: E741
     diverse: tuple[str, ...] = ()
     apart: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
     gave_up: bool = False
     asked_l: float | None = None
     demanded: tuple[str, ...] = ()
@@ -168,7 +172,8 @@ class Cost:
 class Attempt:
     """A plan that was tried: the verdict on the result, what measures its cost, and the protected table if it is kept.
 
-    `why` has the columns that this one and those before it, which it repairs, found to tell too much, and how they do.
+    `changed` has the share of the cells of each quasi-identifier that were made coarser. `why` has the columns that
+    this one and those before it, which it repairs, found to tell too much, and how they do.
     """
 
     plan: Plan
@@ -176,6 +181,7 @@ class Attempt:
     measure_cost: Callable[[], Cost]
     protected: Protected | None = None
     why: Mapping[str, str] = field(default_factory=dict)
+    changed: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def passes(self) -> bool:
@@ -197,6 +203,38 @@ class Failed:
     verdict: Verdict | None = None
     error: IncrowdError | None = None
     rules_out_all_sizes: bool = False
+
+
+class TimeIsUpError(Exception):
+    """Raised where no further trial is to be begun."""
+
+
+def find_way(plan: Plan, attempt: Callable[[Plan], Attempt], smallest: int) -> Attempt | Failed:
+    """Repair a plan until it passes, and then try to keep what columns gave back instead of leaving these out.
+
+    That is tried of quasi-identifiers of which hardly any cell was made coarser: a column that repeats another one, say
+    in other units, tells nothing that is worth much detail of all the others.
+    """
+    told: dict[str, str] = {}
+
+    def note(step: Plan) -> Attempt:
+        tried = attempt(step)
+        alone = [one for one in tried.verdict.given_back if not one.others]
+        hardly = [one for one in alone if tried.changed.get(one.gives_back, 1.0) <= _HARDLY]
+        told.update({one.column: one.gives_back for one in hardly})
+        return tried
+
+    best = repair_plan(plan, note, smallest)
+    if isinstance(best, Failed):
+        return best
+    for column in [name for name in best.plan.removed if name in told][:_MOST_RETURNED]:
+        if column in best.plan.removed:
+            kept = (*best.plan.kept, told[column])
+            removed = tuple(name for name in best.plan.removed if told.get(name) not in kept)
+            with suppress(IncrowdError, TimeIsUpError):  # values too rare to be kept; the way that was found stands
+                tried = attempt(replace(best.plan, kept=kept, removed=removed))
+                best = least_costly([best, tried]) if tried.passes else best
+    return best
 
 
 def repair_plan(plan: Plan, attempt: Callable[[Plan], Attempt], smallest: int) -> Attempt | Failed:

@@ -31,6 +31,7 @@ class Trial(Result):
         diverse: secrets that had to differ in every class.
         detail_kept: of the quasi-identifiers in the rows that are left, as `evaluate` measures it; where `loss` is.
         rows_left_out: how many rows are not in it; where `loss` is measured.
+        kept: quasi-identifiers that had to stay as they are, which a kept column would have given back.
         why: what speaks most against it; None if it passes.
     """
 
@@ -47,6 +48,7 @@ class Trial(Result):
     rows_left_out: int | None = None
     why: str | None = None
     cost: float | None = None
+    kept: tuple[str, ...] = ()
 
 
 def why_chosen(trials: Sequence[Trial]) -> str | None:

@@ -19,11 +19,12 @@ from incrowd.assessment.search import (
     Failed,
     Plan,
     SecretDemand,
+    TimeIsUpError,
     find_least,
+    find_way,
     is_exact,
     least_costly,
     likely_to_pass,
-    repair_plan,
     sizes_to_try,
 )
 from incrowd.assessment.sections.evidence import linking_columns
@@ -58,9 +59,10 @@ def find_release(
 
     What is tried is what the advice of `assess` tries (`incrowd.assessment.search`): class sizes from what the limit on
     the highest risk asks (from 2 where a population is known), more values of a secret that would be certain, people
-    who were not asked kept apart, and columns left out that give back what was made coarser or that no class hides. Of
-    all sizes and methods the way of least cost is taken: a column left out costs as much as a quasi-identifier that
-    lost all its detail. The detail is weighted by importance, and rows that went have none.
+    who were not asked kept apart, and columns left out that give back what was made coarser or that no class hides, or
+    else what they give back kept as it is. Of all sizes and methods the way of least cost is taken: a column left out
+    costs as much as a quasi-identifier that lost all its detail. The detail is weighted by importance, and rows that
+    went have none.
 
     Args:
         data: the table.
@@ -107,10 +109,6 @@ def find_release(
     assert chosen.protected is not None
     trials = [trial for search in searches for trial in search.told(chosen)]
     return Solution(chosen.protected, chosen.verdict, tuple(trials))
-
-
-class _TimeIsUpError(Exception):
-    """Raised where no further trial is to be begun."""
 
 
 _VALUES = ("l", "diversity", "c")  # how different secrets must be
@@ -160,15 +158,15 @@ class _Search:
 
         def attempt(plan: Plan) -> Attempt:
             if time.monotonic() >= until and (self.trials or not must):
-                raise _TimeIsUpError
+                raise TimeIsUpError
             return self._try(plan, len(sizes))
 
         def try_size(k: int) -> Attempt | Failed:
             try:
                 l = self.options.get("l")  # noqa: E741
                 plan = Plan(k, self._telling, l, secrets, asked_l=l, demanded=secrets)
-                outcome = repair_plan(plan, attempt, sizes[0])
-            except _TimeIsUpError:
+                outcome = find_way(plan, attempt, sizes[0])
+            except TimeIsUpError:
                 return Failed("the time is up", rules_out_all_sizes=True)
             if isinstance(outcome, Failed):
                 self.refused = self.refused or outcome.error
@@ -213,12 +211,14 @@ class _Search:
             measured.update(kept, loss=cost.loss, cost=cost.total)
             return cost
 
-        self.last = Attempt(plan, verdict, cache(measure_cost), safe)
+        changed = {name: cells / max(safe.rows, 1) for name, cells in safe.changed_cells.items()}
+        self.last = Attempt(plan, verdict, cache(measure_cost), safe, changed=changed)
         self.trials.append(
             Trial(
                 *(plan.k, plan.l, plan.removed, verdict.decision, safe.method),
                 apart=plan.apart,
                 diverse=plan.diverse,
+                kept=plan.kept,
                 why=None if self.last.passes else (*verdict.exposures, verdict.sentence)[0],
             )
         )
@@ -241,6 +241,7 @@ class _Search:
         options: SearchKeywords = {
             **given,
             "apart": left(list(dict.fromkeys([*(given.get("apart") or ()), *plan.apart]))),
+            "keep": list(dict.fromkeys([*(given.get("keep") or ()), *plan.kept])) or None,
             "leave_out": [*(given.get("leave_out") or ()), *plan.removed],
             "other": left(given.get("other")),
             "sensitive": secrets,

@@ -21,8 +21,8 @@ from incrowd.assessment.search import (
     Failed,
     Plan,
     find_least,
+    find_way,
     is_exact,
-    repair_plan,
     sizes_to_try,
 )
 from incrowd.assessment.sections.section import AssessmentState
@@ -85,7 +85,7 @@ def _try_size(work: AssessmentState, k: int, progress: Progress) -> Attempt | Fa
             why.setdefault(name, how)  # what was found first is what the later trials try to mend
         return replace(tried, why=why)
 
-    return repair_plan(Plan(k, columns_to_remove(work)), attempt, smallest)
+    return find_way(Plan(k, columns_to_remove(work)), attempt, smallest)
 
 
 def _how_they_tell(tried: Attempt, known: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -123,7 +123,7 @@ def _try(work: AssessmentState, plan: Plan, progress: Progress) -> Attempt:
 
     The verdict is complete where it is a yes.
     """
-    released, measure_detail, shuffled = _protected(work, plan, part(progress, 0.0, 0.4))
+    released, measure_detail, shuffled, cells = _protected(work, plan, part(progress, 0.0, 0.4))
     gone = [name for name in work.table.columns if name not in released.columns]  # lists are set aside unasked
     asked = work.question.with_roles(work.roles).about_release(gone)
     names, person = work.roles.quasi_identifiers, work.roles.person
@@ -139,23 +139,25 @@ def _try(work: AssessmentState, plan: Plan, progress: Progress) -> Attempt:
     facts = replace(facts, pseudonymised=drawn)
     verdict = work.judge(released, asked, original=facts, only_if_yes=True, progress=part(progress, 0.6, 1.0))
     rows, left_out = work.table.rows, len({*plan.removed} - {*columns_to_remove(work)})
-    return Attempt(
-        plan, verdict, cache(lambda: Cost(measure_detail(), rows - released.rows, rows, len(names), left_out))
-    )
+    measure_cost = cache(lambda: Cost(measure_detail(), rows - released.rows, rows, len(names), left_out))
+    changed = {name: count / max(released.rows, 1) for name, count in cells.items()}
+    return Attempt(plan, verdict, measure_cost, changed=changed)
 
 
-def _protected(work: AssessmentState, plan: Plan, progress: Progress) -> tuple[Table, Callable[[], float], bool]:
-    """The table protected so, what measures the detail that is kept, and whether rows are in random order.
+def _protected(
+    work: AssessmentState, plan: Plan, progress: Progress
+) -> tuple[Table, Callable[[], float], bool, dict[str, int]]:
+    """The table protected so, what measures the detail kept, whether rows are in random order, and the changed cells.
 
     What the section on protection made is not made again.
     """
-    made: dict[int, tuple[Table, float, bool]] = work.shared.setdefault("protected", {})
-    if plan.k in made and not plan.diverse and not plan.apart:
-        whole, detail, shuffled = made[plan.k]
+    made: dict[int, tuple[Table, float, bool, dict[str, int]]] = work.shared.setdefault("protected", {})
+    if plan.k in made and not (plan.diverse or plan.apart or plan.kept):
+        whole, detail, shuffled, changed = made[plan.k]
         left = [name for name in whole.columns if name not in plan.removed]
         released = read_table(whole.to_arrow(left))
         released.encoded.update({name: whole.encoded[name] for name in left if name in whole.encoded})
-        return released, lambda: detail, shuffled
+        return released, lambda: detail, shuffled, changed
     secrets = [name for name in work.roles.sensitive if name not in plan.removed]
     safe = protect(
         work.table,
@@ -166,20 +168,22 @@ def _protected(work: AssessmentState, plan: Plan, progress: Progress) -> tuple[T
         person=work.roles.person,
         identifiers=list(plan.removed),
         apart=plan.apart,
+        keep=list(plan.kept) or None,
         warn=False,
         progress=progress,
         **plan.demand(work.question.certain_from, work.question.named_secrets),
     )
-    return read_table(safe.table), lambda: float(safe.evaluate(progress=progress).granularity), safe.shuffled
+    measure_detail = lambda: float(safe.evaluate(progress=progress).granularity)  # noqa: E731
+    return read_table(safe.table), measure_detail, safe.shuffled, safe.changed_cells
 
 
 def protect_settings(work: AssessmentState, plan: Plan) -> dict[str, Any]:
-    """Keyword arguments of `protect` for a plan: class size, demands on secrets, columns left out and kept apart."""
+    """Keyword arguments of `protect` for a plan: class size, demands on secrets, columns left out and kept."""
     secrets = [name for name in work.roles.sensitive if name not in plan.removed]
     asked = {"k": plan.k, "sensitive": secrets, **plan.demand(work.question.certain_from, work.question.named_secrets)}
     if {*plan.diverse} != {*secrets}:
         asked["diverse"] = list(plan.diverse)
-    asked |= {"leave_out": list(plan.removed), "apart": list(plan.apart)}
+    asked |= {"leave_out": list(plan.removed), "apart": list(plan.apart), "keep": list(plan.kept)}
     return {name: value for name, value in asked.items() if value != []}
 
 
@@ -228,6 +232,8 @@ def _protect_action(work: AssessmentState, way: Attempt) -> Action:
         values += f"; {listed(alone)} {'needs' if len(alone) == 1 else 'need'} no such rule" if alone else ""
     if plan.apart:
         values += f"; people with and without a value of {listed(plan.apart)} are kept apart"
+    if plan.kept:
+        values += f"; {listed(plan.kept)} {'stays' if len(plan.kept) == 1 else 'stay'} as in the original"
     evidence = work.answers["evidence"]
     ordered = ", which writes the rows in random order" if evidence.row_order and evidence.is_release else ""
     demand = protect_settings(work, plan)

@@ -106,8 +106,8 @@ class Protection(Result):
 def assess_protection(work: AssessmentState) -> Protection:
     """Protect the table with a few k, among them the recipient's class size, and measure each result.
 
-    The search for a yes (`way_to_yes`) starts with some of these k. Their protected tables, granularity and whether
-    rows are in random order are stored in `work.shared["protected"]` for it.
+    The search for a yes (`way_to_yes`) starts with some of these k. Their protected tables, granularity, whether
+    rows are in random order, and changed cells are stored in `work.shared["protected"]` for it.
     """
     if not is_asked(work):
         raise UnsupportedError("not asked for")
@@ -132,7 +132,7 @@ def assess_protection(work: AssessmentState) -> Protection:
         population = None if risk is None or any(safe.changed_cells.values()) else risk.population
         diversities = measure(after, **asked, sensitive=roles.sensitive).sensitive if roles.sensitive else ()
         if k in sizes_to_store:
-            stored[k] = after, float(evaluated.granularity), safe.shuffled
+            stored[k] = after, float(evaluated.granularity), safe.shuffled, safe.changed_cells
         cost = ProtectionCost(
             k=k,
             correctness=evaluated.correctness,
