@@ -232,6 +232,15 @@ def test_labels_too_long_for_a_format_are_written_as_text(tmp_path):
     assert read_table(tmp_path / "x.sav").to_arrow().to_pydict() == {"sex": ["male", long]}
 
 
+@pytest.mark.parametrize(("letter", "length", "kept"), [("e", 80, 80), ("é", 80, 80), ("é", 81, 79), ("e", 206, 79)])
+def test_a_description_too_long_for_stata_is_shortened(tmp_path, letter, length, kept):
+    known = FileCodebook(descriptions={"age": letter * length})  # other programs write up to 320 bytes
+    write_table(pa.table({"age": [1, 2]}), tmp_path / "x.dta", codebook=known)
+    again = read_table(tmp_path / "x.dta")
+    assert again.codebook.descriptions == {"age": letter * kept + "…" * (kept < length)}
+    assert again.to_arrow().to_pydict() == {"age": [1, 2]}
+
+
 def test_a_full_disk_is_no_fault_of_the_columns(tmp_path, monkeypatch):
     def full(*_, **__):
         raise pyreadstat.ReadstatError("Unable to write data")  # as it says on a disk that is full

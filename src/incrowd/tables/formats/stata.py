@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from incrowd.tables.formats.statistics_files import open_statistics
 from incrowd.tables.formats.write_statistics import write_statistics
 
 _LONGEST_LABEL = 32_000  # bytes of a value label
+_LONGEST_DESCRIPTION = 80  # characters of the description of a column
 
 
 def _temporal(written: str) -> tuple[Temporal, float] | None:
@@ -41,8 +43,13 @@ def copy_stata(paths: list[str], *request: Any) -> dict[str, Any]:
 
 
 def write_dta(table: pa.Table, file: Path, codebook: FileCodebook) -> None:
-    """Write a file of version 15 with labels."""
-    write_statistics("write_dta", table, file, codebook, longest_label=_LONGEST_LABEL)
+    """Write a file of version 15 with labels; a description that is too long ends in "…"."""
+    descriptions = {
+        key: text if len(text) <= _LONGEST_DESCRIPTION else f"{text[: _LONGEST_DESCRIPTION - 1]}…"
+        for key, text in codebook.descriptions.items()
+    }
+    shortened = replace(codebook, descriptions=descriptions)
+    write_statistics("write_dta", table, file, shortened, longest_label=_LONGEST_LABEL)
 
 
 FORMAT = FileFormat(
