@@ -90,12 +90,15 @@ def test_an_assessment_that_was_cancelled_can_be_tried_again(opened, base, hold)
     page.click("#verdict-wait .waiting button")
     page.wait_for_selector(".instead")
     expect(page.locator("#tile-report small")).to_have_text("after an assessment")  # nothing is being assessed
+    expect(page.locator("#assess")).to_be_visible()  # what it had found is not the answer
     page.reload()
     page.wait_for_selector("#risk-view .note >> text=This assessment was cancelled")
+    expect(page.locator("#assess")).to_be_visible()
     answered(page, "#risk-view")
     cancelled = page.get_attribute("#risk-view", "data-shown")
     page.click("text=Try again")
     answered(page, f"#risk-view:not([data-shown='{cancelled}'])")
+    expect(page.locator("#assess")).to_be_hidden()
     assert [job["state"] for job in ask(page, "GET", "/jobs")] == ["done", "cancelled"]
 
 

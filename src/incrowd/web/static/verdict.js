@@ -65,11 +65,12 @@ function drawOpen() {
     : `Every column is decided. ${running ? "The table is being assessed; a first answer comes as soon as it is counted." : "Assess the table to know whether it may go out."}`;
 }
 onChange("settings", drawOpen);
-onJobChange((job) => job.kind === "assessment" && job.table === table, (job) => { // once there is a result, the note above it has the button to assess again
-  running = !isFinished(job);
+onJobChange((job) => job.kind === "assessment" && job.table === table, () => { // once there is a whole result, the note above it has the button to assess again
+  const { state } = newestJob([...knownJobs.values()], "assessment");
+  running = !isFinished({ state });
   drawAssessing(running);
   if (running) showActions(null).catch(showProblem);
-  button.hidden = running || job.has_result;
+  button.hidden = running || state === "done"; // one that failed may have published a part of its result
   drawOpen();
 });
 
