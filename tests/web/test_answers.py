@@ -336,6 +336,9 @@ def test_suggested_roles_are_no_decision(script, found_by):
         assert (result["verdict"]["decision"], "✓" in page) == ("within", True)
     script.post(f"{TABLES}/{table}/settings/undo")
     assert not any(column["decided"] for column in script.get(f"{TABLES}/{table}").json()["columns"])
+    refused = script.patch(f"{TABLES}/{table}/settings", json={"decided": ["sex", "answer"]})
+    assert refused.status_code == 400
+    assert refused.json()["error"].startswith("nothing is suggested for answer, so")
     script.patch(f"{TABLES}/{table}/settings", json={"decided": ["sex"]})  # a suggestion, confirmed
     settings = script.get(f"{TABLES}/{table}/settings").json()["settings"]
     assert settings["decided"] == ["sex"]

@@ -38,6 +38,7 @@ def test_the_whole_way_by_mouse(opened, shots, tmp_path):
     assert page.query_selector(".verdict.within, .candidate.within") is None  # nothing is green before the verdict
     expect(page.locator("#open-words")).to_contain_text("columns have only a suggested role")
     choose(page, "sex")
+    expect(page.locator("#role-buttons .confirm")).to_have_attribute("aria-disabled", "false")
     page.click("#role-buttons .confirm")
     page.wait_for_selector(".column[data-column=sex][data-decided=yes]")
     page.click("#confirm-all")
@@ -46,7 +47,11 @@ def test_the_whole_way_by_mouse(opened, shots, tmp_path):
     names = "(all) => all.map((one) => one.dataset.column)"
     for column in page.eval_on_selector_all(".column[data-decided=no]", names):
         choose(page, column)
-        page.click("#role-buttons .confirm")
+        page.keyboard.press("Enter")
+        expect(page.locator("#role-buttons .confirm")).to_have_attribute("aria-disabled", "true")
+        expect(page.locator("#said")).to_have_text("Nothing is suggested for one column: choose a role.")
+        assert page.get_attribute(f".column[data-column={column}]", "data-decided") == "no"
+        page.keyboard.press("n")
         page.wait_for_selector(f".column[data-column={column}][data-decided=yes]")
     expect(page.locator("#tile-columns strong")).to_have_text("11 of 11")
     page.select_option("#recipient", "restricted")

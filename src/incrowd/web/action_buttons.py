@@ -89,10 +89,7 @@ def _column_choices(table: OpenTable) -> tuple[list[ActionChoice], str]:
     decided, current = {*table.settings.decided}, table.settings.roles
     undecided = [one for one in table.columns if one.column not in decided]
     roles: dict[str, ChosenRole] = {
-        one.column: current[one.column]
-        for one in undecided
-        if current[one.column] != "other"
-        or (table.history.suggested[one.column] == "other" and one.confidence != "low")
+        one.column: current[one.column] for one in undecided if table.history.has_reason(one.column)
     }
     left = [one.column for one in undecided if one.column not in roles]
     sentence = f"Judge {counted(len(undecided), 'column', 'columns')}"

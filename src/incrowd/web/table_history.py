@@ -15,6 +15,7 @@ from incrowd.web.project_models import MOST_DECISIONS, RecordedDecision, Reopene
 from incrowd.web.protection_models import ProtectionRequest
 from incrowd.web.refusals import Refusal
 from incrowd.web.settings_changes import changed_protection
+from incrowd.wording import listed
 
 _Record = TypeVar("_Record", bound=Model)
 _MAX_STEPS = 100  # settings that undo can restore
@@ -29,6 +30,7 @@ class TableHistory:
         self.suggested: dict[str, ChosenRole] = {
             one.column: "other" if one.secondary else cast(ChosenRole, one.role) for one in columns
         }
+        self._without_reason = {one.column for one in columns if one.confidence == "low"}
         self._steps = [models.TableSettings(roles=self.suggested)]
         self._now, self.version = 0, 0
         self._lock = threading.Lock()
@@ -75,6 +77,12 @@ class TableHistory:
             settings=self.settings, can_undo=self._now > 0, can_redo=self._now < len(self._steps) - 1
         )
 
+    def has_reason(self, column: str) -> bool:
+        """True if something speaks for the current role of a column; "other" without a reason is no suggestion."""
+        if self.settings.roles[column] != "other":
+            return True
+        return self.suggested[column] == "other" and column not in self._without_reason
+
     def replace(self, wanted: models.TableSettings) -> None:
         """Replace the settings; undone steps are dropped."""
         with self._lock:
@@ -88,9 +96,17 @@ class TableHistory:
             given["roles"] = self.settings.roles | changes.roles
             if "sensitive" not in changes.protection.model_fields_set:
                 given["protection"] = _follow_secrets(given["protection"], self.settings.roles, given["roles"])
+            self._refuse_empty_confirmation(changes)
             before = [name for name in self.settings.decided if name not in changes.roles]
             given["decided"] = [*before, *_decided_by(changes)]
             self._change(self.settings.model_copy(update=given))
+
+    def _refuse_empty_confirmation(self, changes: models.TableSettings) -> None:
+        """Refuse to decide columns by a suggestion that is none, without a role."""
+        self._require(changes.decided)
+        confirmed = {*changes.decided} - {*changes.roles} - {*self.settings.decided}
+        if empty := [name for name in self.suggested if name in confirmed and not self.has_reason(name)]:
+            raise InputError(f"nothing is suggested for {listed(empty)}, so there is nothing to confirm; give a role")
 
     def _change(self, wanted: models.TableSettings) -> None:
         """Make these the current settings, with the suggested role of every column that they do not name."""

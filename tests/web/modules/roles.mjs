@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { assignRole, confirmRoles, filledGroups, followSecrets, mayBeKnown, roleInWords, undecided, withReason, withRole } from "./roles.js";
+import { assignRole, confirmRoles, filledGroups, followSecrets, mayBeKnown, reasonInWords, roleInWords, undecided, withReason, withRole } from "./roles.js";
 
 const columns = ["age", "__proto__", "id", "note"].map((name) => ({ name }));
 const roles = Object.fromEntries([["age", "quasi-identifier"], ["__proto__", "quasi-identifier"], ["id", "person"], ["note", "other"]]);
@@ -25,7 +25,8 @@ test("a name such as __proto__ is a name like any other", () => {
   assert.deepEqual(Object.entries(kept.roles), [["__proto__", "sensitive"]]);
 });
 test("a suggestion is confirmed once, and an empty group is not kept", () => {
-  assert.deepEqual(confirmRoles(settings, ["note", "age"]).changes.decided, ["age", "id", "note"]);
+  const known = columns.map((column) => ({ ...column, suggested: roles[column.name], confidence: "high" }));
+  assert.deepEqual(confirmRoles(known, settings, ["note", "age"]), { changes: { decided: ["age", "id", "note"] }, kept: { decided: ["note"] } });
   assert.deepEqual(filledGroups({ a: [], b: ["age"] }), { b: ["age"] });
 });
 test("without a reason nothing is confirmed with the others: a person must decide", () => {
@@ -35,6 +36,9 @@ test("without a reason nothing is confirmed with the others: a person must decid
   assert.deepEqual(withReason(all, now), ["age", "empty"]);
   assert.deepEqual(all.map((one) => roleInWords(one, now)), [["known", ", only suggested"], ["decide", ", nothing is suggested"], ["neither", ", only suggested"], ["decide", ", nothing is suggested"], ["known"]]);
   assert.deepEqual(undecided(all, now), ["age", "orientation", "empty", "id"]);
+  assert.equal(confirmRoles(all, now, ["orientation", "id", "sex"]), null);
+  assert.deepEqual(confirmRoles(all, now, ["orientation", "empty"]).changes.decided, ["sex", "empty"]);
+  assert.deepEqual(["age", "orientation", "sex"].map((name) => reasonInWords({ ...all.find((one) => one.name === name), reason: "so" }, now)), ["Only suggested: so.", "Nothing is suggested: so.", "As you said."]);
 });
 test("what a column adds is told of secrets too, and of what nobody is said to know", () => {
   const now = { roles: { age: "sensitive", __proto__: null, id: "person", note: "other", gone: "drop" }, decided: ["age", "id", "note", "gone"] };

@@ -3,11 +3,11 @@ import { bench, changeSettings, onChange } from "./bench.js";
 import { announce, count, debounced, make, patch, shorten } from "./app.js";
 import { addedRisk } from "./added-risk.js";
 import { inspect } from "./inspector.js";
-import { ROLES, assignRole, confirmRoles, roleInWords, undecided, withReason } from "./roles.js";
+import { ROLES, assignRole, confirmRoles, reasonInWords, roleInWords, undecided, withReason } from "./roles.js";
 import { filterCounts, neighbour, select, shownColumns } from "./triage.js";
 
 const list = document.getElementById("columns"), search = document.getElementById("search"), filter = document.getElementById("filter"), order = document.getElementById("order");
-const chosen = document.getElementById("chosen"), progress = document.getElementById("decided"), roleButtons = document.getElementById("role-buttons"), confirmAll = document.getElementById("confirm-all");
+const chosen = document.getElementById("chosen"), progress = document.getElementById("decided"), roleButtons = document.getElementById("role-buttons"), confirmAll = document.getElementById("confirm-all"), confirmButton = roleButtons.querySelector(".confirm");
 let state = { selected: new Set(), anchor: null }, focused = null, names = [];
 
 /** The row of a column: its role, the people it makes unique, and whether its role is decided. */
@@ -17,7 +17,7 @@ function rowElement(column) {
   return make("li", {
     role: "option", class: "column", "data-column": column.name, "data-role": role, "data-decided": decided ? "yes" : "no",
     "aria-selected": String(state.selected.has(column.name)), tabindex: column.name === focused ? "0" : "-1",
-    title: `${shorten(column.name, 200)}: ${column.type}${column.distinct === null ? "" : `, ${count(column.distinct)} distinct`}. ${decided ? "As you said." : `Only suggested: ${column.reason}.`}`,
+    title: `${shorten(column.name, 200)}: ${column.type}${column.distinct === null ? "" : `, ${count(column.distinct)} distinct`}. ${reasonInWords(column, bench.settings)}`,
   }, make("i", { class: "tick", "aria-hidden": "true" }), make("bdi", { class: "name" }, shorten(column.name, 40)),
   added ? make("small", { class: "adds", title: known ? `${count(added)} people are alone because it is known` : `${count(added)} more people would be alone if it were known` }, `+${count(added)}`) : null,
   make("span", { class: "role" }, ...roleInWords(column, bench.settings).map((words, index) => (index ? make("span", { class: "hidden" }, words) : words))));
@@ -56,6 +56,7 @@ function drawChosen() {
     button.disabled = !several.length || (several.length > 1 && ["person", "weight"].includes(button.dataset.role));
   }
   const all = bench.columns.filter((column) => several.includes(column.name));
+  confirmButton.setAttribute("aria-disabled", String(!withReason(all, bench.settings).length)); // it keeps the focus
   inspect(all.length === 1 ? all[0] : null, all);
 }
 
@@ -70,12 +71,13 @@ function giveRole(role) {
   if (filter.value !== "all" && next !== undefined && !names.includes(focused)) focusColumn(next, "one");
 }
 
+/** Confirm the suggestions that have a reason; the other columns stay undecided. */
 function confirmColumns(which) {
-  const open = which.filter((name) => !bench.settings.decided.includes(name));
-  if (!open.length) return;
-  const made = confirmRoles(bench.settings, open);
-  changeSettings(made.changes, made.kept);
-  announce(open.length > 1 ? `${count(open.length)} columns confirmed.` : `${shorten(open[0])} confirmed.`);
+  const made = confirmRoles(bench.columns, bench.settings, which), confirmed = made?.kept.decided ?? [];
+  const left = which.filter((name) => !bench.settings.decided.includes(name)).length - confirmed.length;
+  if (made) changeSettings(made.changes, made.kept);
+  const words = confirmed.length > 1 ? `${count(confirmed.length)} columns confirmed. ` : confirmed.length ? `${shorten(confirmed[0])} confirmed. ` : "";
+  if (words || left) announce(`${words}${left ? `Nothing is suggested for ${left > 1 ? `${count(left)} columns` : "one column"}: choose a role.` : ""}`.trim());
 }
 
 function focusColumn(name, how) {

@@ -2,6 +2,7 @@
 import { addedRisk } from "./added-risk.js";
 import { bench } from "./bench.js";
 import { missingCodesFields, scaleField } from "./reading.js";
+import { reasonInWords } from "./roles.js";
 import { api, count, debounced, make, patch, shorten, showProblem, table } from "./app.js";
 
 const place = document.getElementById("inspector");
@@ -28,9 +29,8 @@ function valuesElement(found) {
 const factsInWords = (column) => [column.type, column.distinct === null ? null : `${count(column.distinct)} distinct`, column.nulls ? `${count(column.nulls)} missing` : null, column.scale].filter(Boolean).join(" · ");
 
 function factsElements(column) {
-  const said = bench.settings.decided.includes(column.name) ? "As you said." : `Only suggested: ${column.reason}.`;
   const codes = column.missing_codes.length ? ` ${column.missing_codes.join(", ")} may stand for a missing value.` : "";
-  return [make("p", { class: "soft" }, factsInWords(column)), make("p", {}, said + codes)];
+  return [make("p", { class: "soft" }, factsInWords(column)), make("p", {}, reasonInWords(column, bench.settings) + codes)];
 }
 
 /** The risk that the column adds, or would add if others knew it. */

@@ -22,15 +22,21 @@ export function roleInWords(column, settings) {
   if (settings.decided.includes(column.name)) return [short];
   return withReason([column], settings).length ? [short, ", only suggested"] : ["decide", ", nothing is suggested"];
 }
+/** Who gave a column its role, and why it is suggested. */
+export function reasonInWords(column, settings) {
+  if (settings.decided.includes(column.name)) return "As you said.";
+  return `${withReason([column], settings).length ? "Only suggested" : "Nothing is suggested"}: ${column.reason}.`;
+}
 /** The columns that others may come to know: all but those that are removed, and the person and weight columns. */
 export const mayBeKnown = (columns, settings) => columns.map(({ name }) => name).filter((name) => !settings.decided.includes(name) || ["quasi-identifier", "sensitive", "other"].includes(settings.roles[name]));
 
 /** The groups with columns; empty ones are not saved. */
 export const filledGroups = (groups) => Object.fromEntries(Object.entries(groups || {}).filter(([, members]) => members.length));
 
-/** Confirm the suggested roles of these columns. */
-export function confirmRoles(settings, names) {
-  return { changes: { decided: [...new Set([...settings.decided, ...names])] }, kept: { decided: names } };
+/** Confirm the suggested roles of those of these columns that have a reason; null if none has. */
+export function confirmRoles(columns, settings, chosen) {
+  const names = withReason(columns.filter(({ name }) => chosen.includes(name)), settings);
+  return names.length === 0 ? null : { changes: { decided: [...new Set([...settings.decided, ...names])] }, kept: { decided: names } };
 }
 
 /** A protection of all sensitive columns, updated to those of the new roles, as on the server; of other columns it is unchanged. */
