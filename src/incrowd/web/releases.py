@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from incrowd.backends.spool import load_part
 from incrowd.classes import Classes, assign_classes
@@ -29,7 +29,7 @@ class AttackedRelease(NamedTuple):
 
     name: str
     table: Table
-    kept_rows: NDArray[np.int64] | None
+    kept_rows: Any
 
 
 @dataclass(frozen=True, eq=False)
