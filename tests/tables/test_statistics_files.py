@@ -234,7 +234,7 @@ def test_labels_too_long_for_a_format_are_written_as_text(tmp_path):
 
 @pytest.mark.parametrize(("letter", "length", "kept"), [("e", 80, 80), ("é", 80, 80), ("é", 81, 79), ("e", 206, 79)])
 def test_a_description_too_long_for_stata_is_shortened(tmp_path, letter, length, kept):
-    known = FileCodebook(descriptions={"age": letter * length})  # other programs write up to 320 bytes
+    known = FileCodebook(descriptions={"age": letter * length})  # files of other programs hold longer ones
     write_table(pa.table({"age": [1, 2]}), tmp_path / "x.dta", codebook=known)
     again = read_table(tmp_path / "x.dta")
     assert again.codebook.descriptions == {"age": letter * kept + "…" * (kept < length)}

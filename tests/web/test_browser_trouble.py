@@ -391,3 +391,30 @@ def test_without_the_token_there_is_only_a_word(browser, base):
     assert page.goto(f"{base}/").status == 401
     assert "start-up" in page.inner_text("body")
     context.close()
+
+
+def test_a_refused_download_tells_why(opened, tmp_path):
+    pyreadstat = pytest.importorskip("pyreadstat")
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"age": [20.0 + number % 3 for number in range(60)], "sex": ["f", "m"] * 30})
+    pyreadstat.write_dta(frame, tmp_path / "été.dta")
+    page = opened(may_be_refused=True)
+    page.set_input_files("#file", tmp_path / "été.dta")
+    page.wait_for_url("**/tables/**")
+    settled(page)
+    page.click("#protection button[type=submit]")
+    answered(page, "#candidate-view")
+    refusal = {"status": 400, "json": {"error": "the file cannot hold it"}}
+    page.route("**/table?format=upload", lambda route: route.fulfill(**refusal))
+    for link in ("text=Download .dta", "#shelf .take"):
+        page.click(link)
+        expect(page.locator("#problem")).to_contain_text("The file cannot hold it.")
+        page.click("#problem button")
+    page.unroute("**/table?format=upload")
+    for link in ("text=Download .dta", "#shelf .take"):
+        with page.expect_download() as download:
+            page.click(link)
+        download.value.save_as(tmp_path / "safe.dta")
+        assert download.value.suggested_filename.startswith("été-partition")
+        assert len(pyreadstat.read_dta(tmp_path / "safe.dta")[0]) == len(frame)
+    expect(page.locator("#problem")).to_be_empty()

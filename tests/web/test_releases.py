@@ -167,6 +167,10 @@ def test_a_release_is_attacked(script, table, done):
     itself = done(f"{table}/attacks", released=table[-16:], kinds=["linkage"])
     (whole,) = script.get(f"{itself}/result").json()["attacks"]
     assert whole["attack"]["value"] == pytest.approx(len({row[:3] for row in ROWS}) / len(ROWS))
+    for one, name in ((attacked, script.get(f"{table}/candidates").json()[0]["name"]), (itself, "people.csv")):
+        shown = html.unescape(script.get(f"/jobs/{one[-16:]}/view").text)
+        assert f"Attacked: <bdi>{name}</bdi>" in shown
+        assert shown.count(script.get(f"{one}/result").json()["sentence"]) == 1
     page = script.get(f"{attacked}/attacks.html").text
     assert found["sentence"] in page
     assert "attack_release(" in script.get(f"{attacked}/equivalent").json()["python"]

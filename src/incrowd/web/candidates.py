@@ -32,7 +32,7 @@ def describe_candidate(job: Job, table: OpenTable) -> models.Candidate:
     reopened = table.history.reopened
     earlier = next((run for run in reopened.runs if run.protection == asked_by(job)), None) if reopened else None
     verdict, perturbed = judge_candidate(job), result["guarantee"]["perturbed"]
-    name = job.name or name_of(made_by)
+    name = candidate_name(job)
     return models.Candidate(
         id=job.id,
         kind="solution" if job.kind == "solution" else "protection",
@@ -80,6 +80,11 @@ def detail_in_words(result: Mapping[str, Any], columns: int) -> str:
     rows = result["suppressed_rows"]
     parts += [f"{counted(rows, 'row', 'rows')} left out"] if rows else []
     return "; ".join(parts)
+
+
+def candidate_name(job: Job) -> str:
+    """The name of a candidate: as the user named it, or by how it was protected."""
+    return job.name or name_of(_made_by(job))
 
 
 def name_of(made_by: ProtectionRequest) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from incrowd.backends.spool import load_part
 from incrowd.classes import Classes, assign_classes
@@ -22,6 +22,14 @@ if TYPE_CHECKING:
     from incrowd.assessment import Question
 
 CellChange = Literal["kept", "coarser", "removed"]
+
+
+class AttackedRelease(NamedTuple):
+    """A release that is attacked, and the rows of the original that it keeps, if they are known."""
+
+    name: str
+    table: Table
+    kept_rows: Any
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,7 @@ import "./page.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-const { handleButtons } = await import("./candidates.js");
+const { handleButtons, saveFile } = await import("./candidates.js");
 const { lowerCharts } = await import("./verdict.js");
 
 test("the button that searches can be pressed again where the search did not start", async () => {
@@ -21,4 +21,10 @@ test("charts are drawn where that of the class sizes is not there", () => {
     assert.equal(made.drivers.height, sizes["class-sizes"] ? 350 : 150); // 25 names have room
     assert.equal(made["class-sizes"]?.layer[0].encoding.color.legend.columns, sizes["class-sizes"] && 2);
   }
+});
+test("a download that is refused throws the reason", async () => {
+  const answers = [{ ok: false, status: 400, json: async () => ({ error: "it cannot be written" }) }, { ok: false, status: 502, json: async () => JSON.parse("<html>") }];
+  globalThis.fetch = async () => answers.shift();
+  await assert.rejects(saveFile("/table"), { message: "It cannot be written." });
+  await assert.rejects(saveFile("/table"), { message: "The app answered with status 502." });
 });

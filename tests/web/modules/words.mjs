@@ -5,6 +5,7 @@ import { test } from "node:test";
 const { count, isFinished, percent, requestCounter, sentence, shorten } = await import("./app.js");
 const { basisInWords, savedInWords } = await import("./status-bar.js");
 const { protectionInWords } = await import("./candidates.js");
+const { chosenRelease, releaseInWords } = await import("./attack.js");
 const { formatNumber } = await import("./comparison.js");
 const { cellInWords } = await import("./tour.js");
 const { newestJob, stageInWords } = await import("./answers.js");
@@ -56,4 +57,13 @@ test("the neighbour of the tour is told in words, not in codes", () => {
 });
 test("numbers of two candidates are people, shares, or plain", () => {
   assert.deepEqual([formatNumber("smallest class", 1200), formatNumber("information loss", 0.33561), formatNumber("detail kept", 0.5), formatNumber("highest risk", null)], ["1,200", "0.336", "50.0%", "–"]);
+});
+test("the newest candidate that is not out of date is attacked, unless another was chosen", () => {
+  const cards = [["d", true, true], ["c", true, false], ["b", false, false], ["a", false, false]].map(([id, stale, changed]) => ({ id, name: id, stale, question_changed: changed }));
+  assert.deepEqual(cards.map(releaseInWords), ["d (out of date)", "c (other settings)", "b", "a"]);
+  assert.equal(chosenRelease(cards, null), "b");
+  assert.equal(chosenRelease(cards, "d"), "d"); // it is marked in the list
+  assert.equal(chosenRelease(cards, "gone"), "b");
+  assert.equal(chosenRelease(cards.slice(0, 2), null), "c");
+  assert.equal(chosenRelease(cards.slice(0, 1), null), "");
 });

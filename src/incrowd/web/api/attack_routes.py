@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from fastapi import APIRouter, Response
 
 from incrowd.attacks import ReleaseAttacks
@@ -13,8 +11,10 @@ from incrowd.web.api.dependencies import TheJob, TheServer, TheSession, refusals
 from incrowd.web.api.job_routes import TableJob
 from incrowd.web.api.result_routes import HTML_PAGE
 from incrowd.web.attack_equivalents import ReleasedFile, attack
+from incrowd.web.candidates import candidate_name
 from incrowd.web.downloads import as_attachment, file_name
 from incrowd.web.refusals import Refusal
+from incrowd.web.releases import AttackedRelease
 from incrowd.web.server import Server
 from incrowd.web.session_table import OpenTable
 from incrowd.web.sessions import Session
@@ -33,26 +33,27 @@ def start_attack(
     named = [question.known] if isinstance(question.known, list) else list((question.known or {}).values())
     single = [name for name in (question.secret, question.by) if name]
     table.check_names([*(name for names in named for name in names), *question.noise, *single])
-    released, kept_rows, file = _released(question.released, table, server, session)
+    released, file = _released(question.released, table, server, session)
     holdout = session.table(question.holdout) if question.holdout else None
     return start(
         "attack",
-        lambda table, asked: attack_task(table, asked, released, kept_rows, holdout.table if holdout else None),
+        lambda table, asked: attack_task(table, asked, released, holdout.table if holdout else None),
         lambda table, asked: attack(table, asked, file, holdout.source if holdout else None),
         question,
     )
 
 
-def _released(key: str, table: OpenTable, server: Server, session: Session) -> tuple[Any, Any, ReleasedFile]:
-    """A release by its id, the rows of the original that it keeps, if they are known, and its file in commands."""
+def _released(key: str, table: OpenTable, server: Server, session: Session) -> tuple[AttackedRelease, ReleasedFile]:
+    """A release by its id, and its file in commands."""
     if key in session.tables:
         other = session.table(key)
-        return other.table, None, ReleasedFile.of_table(other.source)
+        return AttackedRelease(other.name, other.table, None), ReleasedFile.of_table(other.source)
     job = server.jobs.get(session.key, key)
     release = job.answer().release
     if release is None or job.table != table.id:
         raise Refusal(409, "only a protection of this table, or another table, can be attacked")
-    return release.table, release.kept_rows, ReleasedFile.of_candidate(job, table.source)
+    attacked = AttackedRelease(candidate_name(job), release.table, release.kept_rows)
+    return attacked, ReleasedFile.of_candidate(job, table.source)
 
 
 @router.get("/jobs/{job_id:key}/attacks.html", responses={**refusals(404, 409), **HTML_PAGE}, response_class=Response)

@@ -9,13 +9,24 @@ import { showPerson } from "./person.js";
 const form = document.getElementById("attack"), view = document.getElementById("attack-view");
 const field = (id) => form.querySelector(`#${id}`);
 const released = field("released"), holdout = field("holdout"), columns = field("attack-columns");
+let picked = null; // the candidate that the user chose
 
-/** The releases to choose from: candidates first, then other tables. */
+/** A candidate in the list of releases. */
+export const releaseInWords = (one) => `${shorten(one.name)}${one.question_changed ? " (out of date)" : one.stale ? " (other settings)" : ""}`;
+
+/** The candidate to attack, of those listed newest first: the one chosen before, else the newest by the current settings, else the newest that is not out of date, else none. */
+export function chosenRelease(cards, chosen) {
+  if (cards.some((one) => one.id === chosen)) return chosen;
+  return (cards.find((one) => !one.stale) ?? cards.find((one) => !one.question_changed))?.id ?? "";
+}
+
+/** The releases to choose from: candidates first, then other tables; what the user chose stays. */
 async function fillReleases() {
-  const cards = await api("GET", `/tables/${table}/candidates`), chosen = released.value;
-  released.replaceChildren(make("option", { value: "" }, cards.length ? "choose" : "nothing protected yet"), ...cards.map((one) => make("option", { value: one.id }, shorten(one.name))));
-  released.value = cards.some((one) => one.id === chosen) ? chosen : cards[0]?.id ?? "";
+  const cards = await api("GET", `/tables/${table}/candidates`), other = released.selectedOptions[0]?.dataset.table ? released.value : null;
+  released.replaceChildren(make("option", { value: "" }, cards.length ? "choose" : "nothing protected yet"), ...cards.map((one) => make("option", { value: one.id }, releaseInWords(one))));
+  released.value = chosenRelease(cards, picked);
   await fillTables([released, holdout]);
+  if ([...released.options].some(({ value }) => value === other)) released.value = other;
 }
 
 async function startAttack() {
@@ -34,6 +45,7 @@ async function startAttack() {
 export function initAttack() {
   form.addEventListener("submit", (event) => { event.preventDefault(); startAttack(); });
   field("attack-known").addEventListener("change", (event) => { columns.disabled = columns.parentElement.hidden = event.target.value !== "columns"; });
+  released.addEventListener("change", () => { picked = released.value; });
   uploadOnChange(field("released-file"), [released, holdout]);
   uploadOnChange(field("holdout-file"), [holdout, released]);
   view.addEventListener("click", (event) => {

@@ -1,6 +1,6 @@
 // The candidates: a card for each protected table, with its settings, remaining risk and detail. Two can be pinned and compared.
 import { embeddedJson, focusOn, showAnswersOf } from "./answers.js";
-import { announce, api, count, debounced, isFinished, make, onJobChange, patch, percent, requestCounter, sentence, shorten, showProblem, startJob, table } from "./app.js";
+import { announce, api, clearProblem, count, debounced, isFinished, make, onJobChange, patch, percent, requestCounter, sentence, shorten, showProblem, startJob, table } from "./app.js";
 import { bench, saveAndUse } from "./bench.js";
 import { basisInWords, drawAfter, savedInWords } from "./status-bar.js";
 import { candidateConditions, conditionElements, foldConditions } from "./conditions.js";
@@ -13,6 +13,7 @@ import { coarseningInWords, valueFor } from "./ways.js";
 
 const KINDS = ["protection", "solution"];
 const OUTPUTS = { bounds: "two columns", midpoint: "midpoints", mean: "means", mode: "commonest values" };
+const STREAMED = ["csv", "tsv", "parquet", "pq"]; // never refused for their cells, and maybe larger than memory
 const STAMPS = { within: "✓", undecided: "?", exposed: "!", borderline: "≈", over: "✕" };
 const shelf = document.getElementById("shelf"), view = document.getElementById("candidate-view"), frontierView = document.getElementById("frontier-view"), section = document.getElementById("shelf-section");
 const reports = new Map(); // jobs of reports by candidate
@@ -60,7 +61,7 @@ function cardElement(one) {
     one.when_saved ? make("p", { class: "small soft" }, one.when_saved.highest === one.highest && one.when_saved.detail === one.detail ? "made again: the same as when it was saved" : `when it was saved: ${savedInWords(one.when_saved)}`) : null,
     meters,
     protectionInWords(one) === one.name ? null : make("p", { class: "small soft" }, protectionInWords(one)),
-    one.question_changed ? make("p", { class: "small soft" }, shorten(one.file_name, 60)) : make("p", { class: "small" }, make("a", { class: "take", download: true, href: `/api/v1/jobs/${one.id}/table?format=upload` }, shorten(one.file_name, 60))),
+    one.question_changed ? make("p", { class: "small soft" }, shorten(one.file_name, 60)) : make("p", { class: "small" }, make("a", { class: "take", download: true, "data-ending": one.file_name.split(".").at(-1), href: `/api/v1/jobs/${one.id}/table?format=upload` }, shorten(one.file_name, 60))),
     make("p", { class: "row" },
       make("button", { type: "button", class: "show", "aria-pressed": String(view.dataset.shown === one.id), onclick: () => showCandidate(one.id) }, "Show"),
       make("button", { type: "button", class: "pin quiet", "aria-pressed": String(pin), onclick: () => togglePin(one.id) }, pin ? "Pinned" : "Pin"),
@@ -172,6 +173,23 @@ async function remove(id) {
     await refresh();
   } catch (error) { showProblem(error); }
 }
+
+/** Save a file that the server writes for the download, or throw its refusal, which the browser's own download would hide. */
+export async function saveFile(address) {
+  const answer = await fetch(address, { credentials: "same-origin" });
+  if (!answer.ok) throw new Error(sentence((await answer.json().catch(() => null))?.error || `the app answered with status ${answer.status}`));
+  const [, name] = /filename\*=UTF-8''([^;]+)/.exec(answer.headers.get("content-disposition")), file = URL.createObjectURL(await answer.blob());
+  make("a", { href: file, download: decodeURIComponent(name) }).click();
+  setTimeout(() => URL.revokeObjectURL(file), 60_000);
+}
+for (const place of [shelf, view]) place.addEventListener("click", async (event) => {
+  const link = event.target.closest("a[data-ending]");
+  if (!link || STREAMED.includes(link.dataset.ending)) return;
+  event.preventDefault();
+  clearProblem();
+  announce("The file is being written.");
+  await saveFile(link.href).catch(showProblem);
+});
 
 /** Handle the buttons of a shown candidate; `again` protects the table by its current settings. */
 export function handleButtons(place, again) {

@@ -10,8 +10,10 @@ from incrowd.assessment.sections.attacks import judge_attacks
 from incrowd.attacks import ReleaseAttacks, attack_release
 from incrowd.figures.attack_charts import attack_plot
 from incrowd.reports import DataTable, Figure
+from incrowd.tables import Table
 from incrowd.web import models
 from incrowd.web.jobs import Outcome, Publish, Task
+from incrowd.web.releases import AttackedRelease
 from incrowd.web.session_table import OpenTable
 from incrowd.web.tasks.figure_json import as_figures
 from incrowd.web.tasks.table_question import decided_question
@@ -35,16 +37,19 @@ def attack_options(table: OpenTable, question: models.AttackQuestion, holdout: A
     return {"known": attackers(table, question), **given} | ({} if holdout is None else {"holdout": holdout})
 
 
-def attack_task(table: OpenTable, question: models.AttackQuestion, released: Any, kept_rows: Any, holdout: Any) -> Task:
+def attack_task(
+    table: OpenTable, question: models.AttackQuestion, released: AttackedRelease, holdout: Table | None
+) -> Task:
     """Attack a release of a table with every requested attack that can be run."""
     options, judged_by = attack_options(table, question, holdout), decided_question(table)
 
     def run(progress: Progress, publish: Publish) -> Outcome:
-        found = attack_release(table.table, released, **options, kept_rows=kept_rows, progress=progress)
+        found = attack_release(table.table, released.table, **options, kept_rows=released.kept_rows, progress=progress)
         groups = found.by_group(table.table, question.by) if question.by is not None else []
         exposed = found.exposed()
         result = {
             **found.to_dict(),
+            "attacked": released.name,
             "groups": [one.to_dict() | {"interval": percent_interval(*one.success[1:])} for one in groups],
             "exposed": {"people": len(exposed), "rows": [one.to_dict() for one in exposed[:_MAX_EXPOSED]]},
         }
@@ -60,7 +65,7 @@ def _figure(found: ReleaseAttacks) -> Figure:
     columns = ("attack", "success", "without the release", "risk", "95% interval")
     return Figure(
         "attacks",
-        found.sentence,
+        "The risk that the release adds, by attack, with its 95% interval.",
         attack_plot(found),
         DataTable("Attacks on the release", columns, tuple(found.as_text())),
         means=_MEANS,
