@@ -83,3 +83,13 @@ def test_such_a_note_is_no_yes_and_the_advice_leaves_it_out(role):
     (action,) = [one for one in assess(before, **asked).verdict.actions if one.protection]
     assert "note" in action.protection["leave_out"]
     assert action.expected["decision"] == "within"
+
+
+def test_codes_whose_digits_go_with_ages_give_nothing_back():
+    before, after = notes(0.0)
+    codes = {"code": [f"V{age % 7}.{age}" for age in before["age"]], "dose": [f"dose {age}.5" for age in before["age"]]}
+    mixed = {"mixed": [f"dose of {age}.5 units" for age in np.random.default_rng(2).permutation(before["age"])]}
+    kept = {name: np.random.default_rng(1).permutation(cells) for name, cells in codes.items()} | mixed
+    assert kept_column_facts(before | kept, after | kept, ["age", "town"], list(kept), coarse=["age"]) == ()
+    texts = {"told": [f"a dose of {age}.5 units, {n}" for n, age in enumerate(before["age"])]}
+    assert kept_column_facts(before | texts, after | texts, ["age", "town"], ["told"], coarse=["age"]) == ()

@@ -25,7 +25,8 @@ from incrowd.tables import Table
 _COMPARED = 20_000  # records that are compared first
 _FEWEST = 10  # records beyond chance whose text repeats their value, at least
 _STANDARD_ERRORS = 5.0  # of the number that chance makes, at least
-_BETWEEN_WORDS = re.compile(r"[\W_]+")
+_FEWEST_WORDS = 3  # of a text; codes such as V45.81 tell no age by their digits
+_BETWEEN_WORDS = re.compile(r"(?!(?<=\d)[.,/]\d)[\W_]+")  # 38.9 and 05/03/1987 are words
 _DATES = ("%Y-%m-%d", "%d.%m.%Y", "%m/%d/%Y")
 
 
@@ -50,6 +51,7 @@ def facts_of_repeated_values(
         if not pa.types.is_string(column.values.type) and not pa.types.is_large_string(column.values.type):
             continue
         texts = [f" {_as_words(text)} " for text in column.values.to_pylist()]
+        texts = [text if text.count(" ") > _FEWEST_WORDS else "" for text in texts]
         facts = []
         for one, values in coarsened:
             sample = slice(None, None, -(-column.codes.size // _COMPARED))
@@ -72,7 +74,7 @@ def _as_words(text: str | None) -> str:
 
 def _written(value: Any) -> tuple[str, ...]:
     """The ways to write a value as words; none for a missing value or an empty text."""
-    if value is None:
+    if value is None or value != value:  # missing, also of a time
         return ()
     if isinstance(value, datetime.date):
         forms = [value.strftime(form) for form in _DATES]
