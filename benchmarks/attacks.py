@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from benchmarks import harness
 from incrowd.attacks import attack, split_table, synthesise
-from incrowd.attacks.api import METHODS
+from incrowd.attacks.api import ATTACKS
 
 TARGETS = 2000
 SECRET = "income"
@@ -139,7 +139,7 @@ def _each(original: Any, released: Any, holdout: Any, seed: int) -> dict[str, An
             original, released, kind=kind, method=method, known=["age", "job", "zip", "pay"],
             secret="ill" if kind in ("inference", "attribution") else None, holdout=holdout, targets=300, seed=seed,
         )
-        for kind, methods in METHODS.items() for method in methods if kind != "linkage"
+        for kind, methods in ATTACKS.items() for method in methods if kind != "linkage"
     }  # fmt: skip
 
 

@@ -6,7 +6,7 @@ python -m benchmarks.population_speed
 from __future__ import annotations
 
 from benchmarks.harness import save, show, timed
-from incrowd.populations import METHODS
+from incrowd.populations import ESTIMATORS
 
 _TABLE = """
 from incrowd import ClassSizes, demo_table, population_risk, read_table, record_risk
@@ -28,7 +28,7 @@ def main() -> None:
         f"{method}: n = 100 000, N = 1 million": timed(
             _TABLE.format(rows=100_000), _RISK.format(people=10**6, method=method)
         )
-        for method in METHODS
+        for method in ESTIMATORS
     }
     found["posterior: class sizes of 100 000 records, N = 10¹⁰"] = timed(
         _TABLE.format(rows=100_000) + _SIZES,

@@ -8,18 +8,16 @@ from scipy.optimize import minimize
 from incrowd.curves import Curve
 from incrowd.pitman_yor import PitmanYor
 from incrowd.pitman_yor.curve_fit import H_LIMITS, usable_points
+from incrowd.pitman_yor.kernels import best_start, weigh_residuals
 from incrowd.pitman_yor.model import discount_and_concentration, expected_correctness
 from incrowd.special import Floats
 
-_STARTS = np.stack(np.meshgrid(np.geomspace(0.5, 45.0, 24), np.linspace(-0.95, 0.95, 9)), axis=-1).reshape(-1, 2)
+_STARTS = np.geomspace(0.5, 45.0, 24), np.linspace(-0.95, 0.95, 9)
 
 
 def published_loss(parameters: Floats, curve: Curve) -> Floats:
     """Eq. 4 for rows of (h, γ): Σ log(n_i) [κ̂(n_i) − E κ(n_i | h, γ)]²."""
-    return _loss(parameters, *usable_points(curve, "correctness", "log"))
-
-
-def _loss(parameters: Floats, sizes: Floats, values: Floats, weights: Floats) -> Floats:
+    sizes, values, weights = usable_points(curve, "correctness", "log")
     d, alpha = discount_and_concentration(parameters[..., 0], parameters[..., 1])
     expected = expected_correctness(d[..., None], alpha[..., None], sizes)
     return np.asarray((values - expected) ** 2 @ weights)
@@ -32,12 +30,17 @@ def fit_as_published(curve: Curve) -> PitmanYor:
     >>> round(model.correctness(10_000), 2)
     0.21
     """
-    points = usable_points(curve, "correctness", "log")
-    start = _STARTS[int(np.argmin(_loss(_STARTS, *points)))]
+    sizes, values, weights = usable_points(curve, "correctness", "log")
+    points = sizes, values, np.sqrt(weights), False
+    residuals = np.empty(sizes.size)
+
+    def loss(at: Floats) -> float:
+        """`published_loss`, compiled."""
+        return float(weigh_residuals(at[0], at[1], *points, residuals))
+
     found = minimize(
-        _loss,
-        start,
-        args=points,
+        loss,
+        np.array(best_start(*_STARTS, *points)),
         method="Nelder-Mead",
         bounds=(H_LIMITS, (-1.0, 1.0)),
         options={"xatol": 1e-4, "fatol": 1e-12, "maxiter": 400},

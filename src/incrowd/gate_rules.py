@@ -16,27 +16,16 @@ from incrowd.wording import number
 
 
 class _RuleKind(NamedTuple):
-    """A kind of rule.
+    """A kind of rule."""
 
-    Attributes:
-        field: the field of a result that holds the number to compare.
-        words: what the number is.
-        at_least: True if the limit is a minimum, False if it is a maximum.
-        lowest: the smallest limit allowed.
-        highest: the largest limit allowed; None: any.
-        of_column: True if the rule is checked for each sensitive column.
-        is_risk: True if the number is a risk of being named, for which a limit of 0.09 means 1/11.
-        option: how the limit is typed on the command line.
-    """
-
-    field: str
-    words: str
-    at_least: bool = False
-    lowest: float = 0
-    highest: float | None = None
-    of_column: bool = False
-    is_risk: bool = False
-    option: Option = Option("number")
+    field: str  # the field of a result that holds the number to compare
+    words: str  # what the number is
+    at_least: bool = False  # True if the limit is a minimum, False if it is a maximum
+    lowest: float = 0  # the smallest limit allowed
+    highest: float | None = None  # the largest limit allowed; None: any
+    of_column: bool = False  # True if the rule is checked for each sensitive column
+    is_risk: bool = False  # True if the number is a risk of being named, for which a limit of 0.09 means 1/11
+    option: Option = Option("number")  # how the limit is typed on the command line
 
     def typed(self, kind: OptionKind, help_text: str) -> _RuleKind:
         """The kind of rule with the option of the command line that sets its limit."""

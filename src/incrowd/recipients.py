@@ -33,14 +33,10 @@ SMALLEST_LIMIT = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Limits(Result):
-    """The risks that are accepted.
+    """The risks that are accepted."""
 
-    Attributes:
-        highest: upper limit for the person at highest risk.
-        average: upper limit for the average over all people; None if the limit on the highest risk is enough.
-    """
-
-    highest: float
+    highest: float  # upper limit for the person at highest risk
+    # upper limit for the average over all people; None if the limit on the highest risk is enough
     average: float | None = None
     _derived: ClassVar[tuple[str, ...]] = ("class_size",)
 
@@ -89,7 +85,6 @@ def judge(risk: float, limit: float, interval: tuple[float, float] | None = None
 
     Args:
         risk: the risk, as counted or estimated.
-        limit: the highest risk that is accepted.
         interval: both ends of the risk's interval, if it is an estimate.
 
     Returns:
@@ -139,7 +134,6 @@ def settle_limits(recipient: str, *, threshold: float | None = None, highest: fl
     """Return the limits of a recipient, each replaced by the given one if there is one.
 
     Args:
-        recipient: the kind of recipient.
         threshold: limit on the average risk, instead of the recipient's.
         highest: limit on the person at highest risk, instead of the recipient's.
 

@@ -10,7 +10,8 @@ from tests.protection.plain import covers
 
 from incrowd import Hierarchy, protect
 from incrowd.assessment import METHODS_TO_TRY, Question, advise, find_release, judge_protected, judge_release
-from incrowd.assessment.search import Plan, repair_plan
+from incrowd.assessment.plan import Plan
+from incrowd.assessment.search import repair_plan
 from incrowd.assessment.solution import why_chosen
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.wording import number

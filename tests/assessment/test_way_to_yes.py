@@ -16,11 +16,11 @@ from incrowd import (
     read_table,
 )
 from incrowd.assessment import Question, advise, api, judge_protected, judge_release, way_to_yes
+from incrowd.assessment.plan import Plan
 from incrowd.assessment.search import (
     Attempt,
     Cost,
     Failed,
-    Plan,
     TimeIsUpError,
     find_least,
     find_way,

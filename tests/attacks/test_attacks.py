@@ -9,11 +9,11 @@ import pytest
 
 from incrowd import InputError, UnsupportedError
 from incrowd.attacks import KINDS, attack, attack_release, singling_out, split_table, synthesise
-from incrowd.attacks.api import METHODS
+from incrowd.attacks.api import ATTACKS
 from incrowd.attacks.membership import area
 from incrowd.attacks.result import excess, wilson
 
-EVERY = [(kind, method) for kind, ways in METHODS.items() for method in ways if kind != "linkage"]
+EVERY = [(kind, method) for kind, ways in ATTACKS.items() for method in ways if kind != "linkage"]
 KNOWN = ["age", "job", "zip", "pay"]
 
 
@@ -354,7 +354,7 @@ def test_synthetic_tables_have_the_margins_and_types_of_the_original():
 
 
 def test_every_kind_is_listed():
-    assert set(METHODS) == set(KINDS)
+    assert set(ATTACKS) == set(KINDS)
 
 
 def test_predicates_of_one_column_are_counted_in_it_as_among_all_records(monkeypatch):

@@ -1,9 +1,10 @@
 """Many sessions at once on one server, for a long time: its memory stays flat and no file stays behind.
 
-    python -m tests.fuzz.soak --assessments 2000 --moves 10000 --sessions 50 --quick
+    unshare -m sh -c 'mount -t tmpfs -o size=64m tmpfs FOLDER && python -m tests.fuzz.soak --quick --disk FOLDER'
 
 Every session opens a table; workers then ask for assessments and move the slider of leaks in the sessions by turns,
-while slow clients hold connections that they never finish. Afterwards every session is closed and the server ended.
+while slow clients hold connections that they never finish, and the disk fills and is freed again. Afterwards every
+session is closed and the server ended.
 """
 
 import argparse
@@ -18,13 +19,17 @@ import threading
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
 import httpx
+from tests.fuzz.full_disk import fill
 
-GROWTH = 150_000_000  # bytes that the second half of the work may add: pools and caches fill, a leak goes on
-LONG = 1_000  # pieces of work from which on that is looked at
+from incrowd.web.server_settings import ServerSettings
+
+GROWTH = 40_000_000  # bytes that the work may add once every session keeps as many results as it may
+FILLINGS = 20  # times that the disk fills
+SUSPENDED = 20.0  # seconds without a beat of a clock of one second, after which the machine must have stood still
 WORKERS, ROWS = 4, 300
 TABLES = "/api/v1/tables"
 
@@ -81,15 +86,33 @@ class Visitor:
         assert job["state"] == "done", job["message"]
         self.client.get(f"/api/v1/jobs/{job['id']}/result").raise_for_status()
 
+    def fill(self, filler):
+        """Fill the disk for a moment: tables are refused in words, sliders move, and all works once it is free."""
+        asked = {"rows": ROWS, "seed": 1}
+        try:
+            with suppress(OSError):  # the server may have taken the last bytes
+                fill(filler)
+            refused = self.client.post(f"{TABLES}/demo", json=asked)
+            assert (refused.status_code, "disk" in refused.text) == (413, True), refused.text
+            self.move(1)
+            time.sleep(1)  # the other workers go on meanwhile
+        finally:
+            filler.unlink()
+        opened = self.client.post(f"{TABLES}/demo", json=asked).raise_for_status().json()
+        self.client.delete(f"{TABLES}/{opened['id']}").raise_for_status()
+
     def leave(self):
         """Close the session."""
         self.client.delete("/api/v1/session").raise_for_status()
         self.client.close()
 
 
-def soak(assessments, moves, sessions, *, population=100_000, slow=10, seconds=float("inf"), quick=False):
-    """Do the work, or as much of it as fits the time; numbers by their names, and the broken promises."""
-    with tempfile.TemporaryDirectory() as place:
+def soak(assessments, moves, sessions, *, population=100_000, slow=10, seconds=float("inf"), quick=False, disk=None):
+    """Do the work, or as much of it as fits the time; numbers by their names, and the broken promises.
+
+    `disk`: a folder on a small disk of its own, which is filled and freed again.
+    """
+    with tempfile.TemporaryDirectory(dir=disk) as place:
         with served(place, quick=quick) as (base, token, process):
             own = len(_files(place))  # the server's lock
             port = int(base.rpartition(":")[2])
@@ -97,14 +120,18 @@ def soak(assessments, moves, sessions, *, population=100_000, slow=10, seconds=f
             visitors[0].assess(0)
             before = _descriptors(process)
             idlers = [_dawdle(port) for _ in range(slow)]
-            work = Work(assessments, moves, seconds)
+            work = Work(assessments, moves, FILLINGS if disk else 0, seconds)
+            threading.Thread(target=work.beat, daemon=True).start()
+            filler = Path(place, "filler")
             with ThreadPoolExecutor(WORKERS) as pool:
-                list(pool.map(lambda _: work.run(visitors, process), range(WORKERS)))
+                list(pool.map(lambda _: work.run(visitors, process, filler), range(WORKERS)))
             for line in idlers:
                 line.close()
-            found = {**work.done, "memory (MB)": [round(size / 1e6) for size in work.memory]}
+            found = {**work.done, "asked again after the machine stood still": work.repeated}
+            found["memory (MB) by assessments"] = {count: round(size / 1e6) for count, size in work.memory.items()}
             for visitor in visitors:
                 visitor.leave()
+            found["memory (MB) without sessions"] = round(_resident(process) / 1e6)
             found["files left by sessions"] = len(_files(place)) - own
             found["open files before and after"] = [before, _descriptors(process)]
         found["files left by the server"] = len(_files(place))
@@ -113,7 +140,8 @@ def soak(assessments, moves, sessions, *, population=100_000, slow=10, seconds=f
         broken.append("files are left")
     if found["open files before and after"][1] > before:
         broken.append("files stay open")
-    if work.done.total() >= LONG and work.memory[-1] - work.memory[len(work.memory) // 2] > GROWTH:
+    full = [size for count, size in work.memory.items() if count >= sessions * ServerSettings().kept_jobs]
+    if full and full[-1] - full[0] > GROWTH:
         broken.append("memory grows")
     return found, broken
 
@@ -121,32 +149,51 @@ def soak(assessments, moves, sessions, *, population=100_000, slow=10, seconds=f
 class Work:
     """What is left to do, shared by the workers, and what came of it."""
 
-    def __init__(self, assessments, moves, seconds):
-        places = [((n + 0.5) / assessments, "assess", n) for n in range(assessments)]
-        places += [((n + 0.5) / moves, "move", n) for n in range(moves)]  # both kinds from the first to the last
+    def __init__(self, assessments, moves, fillings, seconds):
+        pieces = {"assess": assessments, "move": moves, "fill": fillings}  # all kinds from the first to the last
+        places = [((n + 0.5) / many, kind, n) for kind, many in pieces.items() for n in range(many)]
         self.turns, self.end = enumerate(sorted(places)), time.monotonic() + seconds
-        self.every, self.lock = max(len(places) // 10, 1), threading.Lock()
-        self.done, self.memory, self.errors = Counter(), [], []
+        self.every, self.lock = max(assessments // 20, 1), threading.Lock()
+        self.done, self.memory, self.errors = Counter(), {}, []
+        self.repeated, self.stood_still = 0, float("-inf")
+        self.filling = threading.Lock()
 
-    def run(self, visitors, process):
+    def beat(self):
+        """Note when the machine has stood still: clients wait in vain then, and not because of the server."""
+        last = time.monotonic()
+        while last < self.end:
+            time.sleep(1)
+            last, before = time.monotonic(), last
+            if last - before > SUSPENDED:
+                self.stood_still = last
+
+    def run(self, visitors, process, filler):
         """Take one piece of work after the other until none is left, or the time is over."""
         while time.monotonic() < self.end and len(self.errors) < 10:
             with self.lock:
                 turn, (_, kind, number) = next(self.turns, (0, (0, None, 0)))
             if kind is None:
                 return
-            visitor = visitors[turn % len(visitors)]
-            try:
-                with visitor.turn:
-                    getattr(visitor, kind)(number)
-            except (httpx.HTTPError, AssertionError) as error:
-                self.errors.append(f"{kind} {number}: {type(error).__name__}: {error}")
-                sys.stderr.write(f"BROKEN {self.errors[-1]}\n")
+            self._do(visitors[turn % len(visitors)], kind, filler if kind == "fill" else number)
             with self.lock:
                 self.done[kind] += 1
-                if self.done.total() % self.every == 0:
-                    self.memory.append(_resident(process))
-                    sys.stderr.write(f"{dict(self.done)}: {self.memory[-1] / 1e6:.0f} MB, {len(self.errors)} broken\n")
+                if kind == "assess" and self.done[kind] % self.every == 0:
+                    size = self.memory[self.done[kind]] = _resident(process)
+                    sys.stderr.write(f"{dict(self.done)}: {size / 1e6:.0f} MB, {len(self.errors)} broken\n")
+
+    def _do(self, visitor, kind, detail):
+        """One piece of work, once more if the machine stood still meanwhile."""
+        began = time.monotonic()
+        try:
+            with visitor.turn, self.filling if kind == "fill" else nullcontext():
+                getattr(visitor, kind)(detail)
+        except (httpx.HTTPError, AssertionError) as error:
+            time.sleep(2)  # a beat is noted
+            if self.stood_still > began:
+                self.repeated += 1
+                return self._do(visitor, kind, detail)
+            self.errors.append(f"{kind} {detail}: {type(error).__name__}: {error}")
+            sys.stderr.write(f"BROKEN {self.errors[-1]}\n")
 
 
 def _dawdle(port):
@@ -178,10 +225,11 @@ if __name__ == "__main__":
     parser.add_argument("--population", type=int, default=100_000, help="0: unknown, so that none is estimated")
     parser.add_argument("--seconds", type=float, default=7200, help="after which it stops with what was done")
     parser.add_argument("--quick", action="store_true", help="estimates grow a sample a few times only")
+    parser.add_argument("--disk", help="a folder on a small disk of its own, which is filled and freed again")
     given = parser.parse_args()
     people, most = given.population or None, given.seconds
     many = (given.assessments, given.moves, given.sessions)
-    counted, failed = soak(*many, population=people, seconds=most, quick=given.quick)
+    counted, failed = soak(*many, population=people, seconds=most, quick=given.quick, disk=given.disk)
     for name, value in counted.items():
         sys.stdout.write(f"{name}: {value}\n")
     for one in failed:

@@ -414,3 +414,42 @@ def test_a_secret_that_is_computed_from_quasi_identifiers_is_none(altered_share,
     assert (fact.certain, fact.is_only_told(["over_45"])) == (decides, not decides)
     halves = Counter(zip(after["age"], after["region"], kept["over_45"], strict=True))
     assert fact.k == min(halves.values())
+
+
+@pytest.mark.parametrize("names", [["age", "hint"], ["hint", "age"]])
+def test_the_order_of_quasi_identifiers_hides_no_function(names):
+    """A hint tells the tariff for 98 % of the people, and the age for all."""
+    draw = np.random.default_rng(2)
+    age = draw.integers(20, 70, 6_000)
+    code = draw.permutation(70)[age] % 3
+    hint = np.where(draw.random(age.size) < 0.03, draw.integers(0, 30, age.size), code + 3 * (age % 10))
+    before = {"age": age, "hint": hint, "tariff": np.array([*"pqs"])[code]}
+    after = before | {"age": in_tens(age), "hint": in_tens(hint)}
+    (fact,) = kept_column_facts(before, after, names, ["tariff"], secrets=["tariff"])
+    assert (fact.gives_back, fact.others, fact.told, fact.certain) == ("age", (), 1.0, True)
+    assert not fact.is_only_told(["tariff"])
+    assert fact.k == min(Counter(zip(*(after[name] for name in (*names, "tariff")), strict=True)).values())
+
+
+@pytest.mark.parametrize("names", [["age", "region"], ["region", "age"]])
+def test_a_function_of_two_columns_is_one_though_the_first_nearly_tells_it(names):
+    draw = np.random.default_rng(2)
+    age, region = draw.integers(20, 70, 6_000), draw.choice([*"ABCDEFGH"], 6_000, p=[0.04] + [0.96 / 7] * 7)
+    code = draw.permutation(70)[age] % 3
+    before = {"age": age, "region": region, "tariff": np.array([*"pqs"])[np.where(region == "A", code + 1, code) % 3]}
+    after = before | {"age": in_tens(age)}
+    (fact,) = kept_column_facts(before, after, names, ["tariff"], coarse=["age"], secrets=["tariff"])
+    assert ({fact.gives_back, *fact.others}, fact.told, fact.certain) == ({"age", "region"}, 1.0, True)
+    assert fact.k == min(Counter(zip(after["age"], region, before["tariff"], strict=True)).values())
+
+
+@pytest.mark.parametrize("secrets", [(), ("over_50",)])
+def test_a_column_that_is_computed_from_days_of_birth_counts_as_known(secrets):
+    """Most days have one person, of whom nobody else tells anything; the few that are shared show the rule."""
+    draw = np.random.default_rng(5)
+    born = np.sort(draw.integers(0, 20_000, 2_000))
+    days = np.datetime64("1950-01-01") + born
+    label = np.repeat([f"[{days[start]};{days[start + 99]}]" for start in range(0, 2_000, 100)], 100)
+    kept = {"over_50": np.where(np.arange(2_000) < 905, "yes", "no")}  # five people of the tenth class
+    (fact,) = kept_column_facts({"born": days} | kept, {"born": label} | kept, ["born"], ["over_50"], secrets=secrets)
+    assert (fact.gives_back, fact.told, fact.certain, fact.k, fact.k_without) == ("born", 1.0, True, 5, 100)

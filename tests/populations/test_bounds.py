@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.protection.plain import TABLES
 
 from incrowd import ClassSizes, UnsupportedError, forecast, population_risk, record_risk
-from incrowd.populations import METHODS, posterior_estimator, sample
+from incrowd.populations import ESTIMATORS, posterior_estimator, sample
 from incrowd.populations.estimators import estimate_risk, estimate_risks
 from incrowd.populations.intervals import certain_limits
 
@@ -45,7 +45,9 @@ def tables(draw):
 
 
 @settings(max_examples=2 * TABLES, deadline=None)
-@given(tables(), st.sampled_from(METHODS), st.integers(0, 3), st.sampled_from([0, 1, 2, 10, 500]), st.integers(0, 9))
+@given(
+    tables(), st.sampled_from([*ESTIMATORS]), st.integers(0, 3), st.sampled_from([0, 1, 2, 10, 500]), st.integers(0, 9)
+)
 def test_every_method_keeps_to_its_interval_and_to_what_is_certain(table, method, more, times, seed):
     names, people = list(table), len(table["c0"])
     risk = population_risk(

@@ -10,7 +10,7 @@ import pytest
 
 from incrowd import ClassSizes, InputError, UnsupportedError, population_risk, record_risk
 from incrowd.pitman_yor import PitmanYor
-from incrowd.populations import METHODS, by_fraction, sensitivity
+from incrowd.populations import ESTIMATORS, by_fraction, sensitivity
 from incrowd.populations.anchored import fit_anchored
 from incrowd.populations.combined import combine, fit_trials
 from incrowd.populations.intervals import certain_limits
@@ -125,7 +125,7 @@ def test_a_table_that_is_everybody_is_counted():
     assert "counted" in found.notes[-1]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", ESTIMATORS)
 def test_all_unique_records_get_an_answer_with_a_note_or_a_refusal(method):
     table = {"a": list(range(60)), "b": [1, 2] * 30}
     found = population_risk(table, population=5_000, quasi_identifiers=["a", "b"], method=method)
@@ -136,7 +136,7 @@ def test_all_unique_records_get_an_answer_with_a_note_or_a_refusal(method):
         assert any("all 60 records are unique" in note for note in found.notes)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", ESTIMATORS)
 def test_records_that_are_all_alike_are_hardly_at_risk(method):
     found = population_risk({"a": [1] * 80}, population=5_000, quasi_identifiers=["a"], method=method)
     assert 1 / 5_000 <= found.sample_to_population < 2 / 5_000
@@ -283,7 +283,7 @@ def test_categories_nobody_has_do_not_count():
     assert first.sample_to_population == second.sample_to_population
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", ESTIMATORS)
 def test_the_chance_to_stay_unique_is_a_chance_where_few_are_unique(method):
     table = {"a": [0, *np.repeat(np.arange(1, 201), 2), *np.repeat(np.arange(201, 301), 3)]}
     table["b"] = [value % 7 for value in table["a"]]
@@ -334,7 +334,7 @@ def test_intervals_hold_the_truth_where_classes_are_few_and_large():
     assert inside >= 27
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", ESTIMATORS)
 def test_where_all_records_are_unique_everybody_may_be(method):
     generator = np.random.default_rng(0)
     table = {"a": np.arange(300), "b": generator.integers(0, 50, 300)}

@@ -13,7 +13,7 @@ from incrowd._support.option import options_of
 from incrowd.cli.protect import protect_table
 from incrowd.errors import UnsupportedError
 from incrowd.evaluation.method_frontier import FRONTIER_METHODS
-from incrowd.protection import METHODS, CoarsenOptions, MaskOptions, MethodName
+from incrowd.protection import PROTECTION_METHODS, CoarsenOptions, MaskOptions, MethodName
 from incrowd.protection.method_options import OPTIONS, MethodKeywords, MethodOptions
 from incrowd.protection.partition import partition
 from incrowd.protection.recoding import recode_columns
@@ -33,13 +33,13 @@ def test_a_new_method_is_a_line_in_the_registry(monkeypatch):
         assert problem.options.times in (2, 3)
         return partition(problem)
 
-    monkeypatch.setitem(METHODS, "twice", ProtectionMethod("twice", twice, options=TwiceOptions))
+    monkeypatch.setitem(PROTECTION_METHODS, "twice", ProtectionMethod("twice", twice, options=TwiceOptions))
     for method in ("twice", TwiceOptions(3)):
         safe = protect(AGES, quasi_identifiers=["age"], k=2, method=method)
         assert (safe.method, safe.guarantee.k) == ("twice", 2)
     with pytest.raises(InputError, match="'twice' does not take steps"):
         protect(AGES, quasi_identifiers=["age"], k=2, method="twice", steps=[("age", "*")])
-    with pytest.raises(InputError, match=f"{[*METHODS][-2]}, twice$"):
+    with pytest.raises(InputError, match=f"{[*PROTECTION_METHODS][-2]}, twice$"):
         protect(AGES, quasi_identifiers=["age"], k=2, method="thrice")
 
 
@@ -59,8 +59,8 @@ def test_what_a_new_method_makes_is_counted_and_refused_where_k_does_not_hold(mo
     def leave(problem):
         return recode_columns(problem, lambda column: None)
 
-    monkeypatch.setitem(METHODS, "hide", ProtectionMethod("everything hidden", hide))
-    monkeypatch.setitem(METHODS, "leave", ProtectionMethod("nothing hidden", leave))
+    monkeypatch.setitem(PROTECTION_METHODS, "hide", ProtectionMethod("everything hidden", hide))
+    monkeypatch.setitem(PROTECTION_METHODS, "leave", ProtectionMethod("nothing hidden", leave))
     guarantee = protect(AGES, quasi_identifiers=["age"], k=3, method="hide").guarantee
     assert (guarantee.asked_k, guarantee.k) == (3, 4)
     with pytest.raises(UnsupportedError, match="1"):
@@ -75,16 +75,16 @@ def test_options_of_a_method_are_named_one_by_one_or_given_together():
 
 
 def test_types_and_help_name_the_methods_of_the_registry(capsys):
-    assert list(get_args(MethodName)) == list(METHODS)
+    assert list(get_args(MethodName)) == list(PROTECTION_METHODS)
     assert list(FRONTIER_METHODS) == ["partition", "sorted", "t-close partition", "tcloseness", "coarsen", "generalise"]
-    assert {*FRONTIER_METHODS} == {*METHODS, "t-close partition"} - {"mask", "blank", "perturb"}
+    assert {*FRONTIER_METHODS} == {*PROTECTION_METHODS, "t-close partition"} - {"mask", "blank", "perturb"}
     _, shown, _ = run(capsys, "protect", "--help")
-    assert all(name in shown for name in METHODS)
+    assert all(name in shown for name in PROTECTION_METHODS)
 
 
 def test_every_method_says_what_it_does_and_which_inputs_it_has():
     known = {"k", "t", "l", "resolution", "steps", "suppress", "k_map", "aim", "perturbation"}
-    for name, method in METHODS.items():
+    for name, method in PROTECTION_METHODS.items():
         assert method.help.endswith("."), name
         varied = "perturbation" if method.perturbs else method.compared_by or "k"  # a perturbation has no class size
         assert {varied} <= set(method.inputs) <= known, name
@@ -93,7 +93,7 @@ def test_every_method_says_what_it_does_and_which_inputs_it_has():
 def test_a_method_takes_its_own_options_and_the_demands_and_wishes_that_it_can_meet():
     taken = {
         name: {option for option in (*OPTIONS, "beta", "c", "keep", "widest", "apart", "aim") if method.takes(option)}
-        for name, method in METHODS.items()
+        for name, method in PROTECTION_METHODS.items()
     }
     k_map, secrets = {"suppress", "k_map", "population", "population_table"}, {"beta", "c"}
     assert taken == {
@@ -106,12 +106,12 @@ def test_a_method_takes_its_own_options_and_the_demands_and_wishes_that_it_can_m
         "mask": {"steps", "top", "bottom", "drop"},
         "perturb": {"steps", "seed"},
     }
-    assert [name for name, method in METHODS.items() if not method.takes("nominal")] == ["perturb"]
-    assert all(method.takes("leave_out") for method in METHODS.values())
+    assert [name for name, method in PROTECTION_METHODS.items() if not method.takes("nominal")] == ["perturb"]
+    assert all(method.takes("leave_out") for method in PROTECTION_METHODS.values())
 
 
 def test_every_option_of_a_method_is_a_keyword_a_flag_and_a_field_of_requests():
-    declared = {name: option for method in METHODS.values() for name, option in _declared(method.options)}
+    declared = {name: option for method in PROTECTION_METHODS.values() for name, option in _declared(method.options)}
     assert declared == dict(OPTIONS)
     assert {*MethodKeywords.__annotations__} == {*declared} <= {*signature(protect).parameters}
     offered = {name for name, option in declared.items() if option.flag is not None}

@@ -57,7 +57,7 @@ def assert_absent(texts, raw):
 
 
 def test_every_method_is_searched_for_originals():
-    assert {asked.get("method", "partition") for asked in METHODS.values()} == set(registry.METHODS)
+    assert {asked.get("method", "partition") for asked in METHODS.values()} == set(registry.PROTECTION_METHODS)
 
 
 def test_every_step_is_searched_for_originals():

@@ -114,14 +114,14 @@ def test_every_member_and_end_is_a_value_of_a_kept_row(people, k, method):
 
 def test_a_method_that_tells_a_suppressed_value_is_refused(monkeypatch):
     """The check does not trust the methods."""
-    entry = build.METHODS["partition"]
+    entry = build.PROTECTION_METHODS["partition"]
 
     def tell(problem):
         recoding = entry.run(problem)
         labels = [cell.replace("Bow", SECRET_TOWN) for cell in recoding.columns["town"].to_pylist()]
         return replace(recoding, columns=recoding.columns | {"town": build.pa.array(labels)})
 
-    monkeypatch.setitem(build.METHODS, "partition", replace(entry, run=tell))
+    monkeypatch.setitem(build.PROTECTION_METHODS, "partition", replace(entry, run=tell))
     with pytest.raises(UnsupportedError, match="'town' that only suppressed rows have"):
         protect_plainly(one_alone(), k=5, method="partition", keep=["sex"], suppress=0.3)
 

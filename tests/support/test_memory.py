@@ -112,22 +112,36 @@ print(me.memory_info().rss - start, pa.default_memory_pool().backend_name)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of address space are the system's")
-@pytest.mark.parametrize("megabytes", [300, 500, 800])
+@pytest.mark.parametrize("megabytes", [100, 150, 200, 300, 350, 400, 500, 800])
 def test_a_library_that_finds_no_address_space_is_told_as_memory(tmp_path, megabytes):
-    (tmp_path / "people.csv").write_text("age,sex\n30,f\n30,f\n41,m\n")
-    limited = (
-        f"import resource; resource.setrlimit(resource.RLIMIT_AS, ({megabytes} << 20,) * 2)\n"
-        "from incrowd.cli import main; main(['measure', 'people.csv', '--qi', 'age'])"
-    )
-    done = subprocess.run([sys.executable, "-c", limited], cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = limited_to(megabytes, tmp_path, "measure", "people.csv", "--qi", "age")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("error: out of memory; ")
+    assert "(ulimit -v)" in done.stderr
+    assert "--memory" in done.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of address space are the system's")
+def test_a_process_that_may_reserve_little_reserves_little(tmp_path):
+    done = limited_to(1_000, tmp_path, "measure", "people.csv", "--qi", "age", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert limited_to(200, tmp_path, "measure", "--help").returncode == 0  # loads no library that reserves
+
+
+def limited_to(megabytes, folder, *words):
+    """The end of a command in a process whose address space is limited."""
+    (folder / "people.csv").write_text("age,sex\n30,f\n30,f\n41,m\n")
+    code = (
+        f"import resource; resource.setrlimit(resource.RLIMIT_AS, ({megabytes} << 20,) * 2)\n"
+        f"from incrowd.cli import main; main({[*words]!r})"
+    )
+    return subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False)
 
 
 def test_without_a_limit_the_same_words_are_no_lack_of_memory(monkeypatch):
     broken = ImportError("libarrow.so: failed to map segment from shared object")
     assert not memory.is_out_of_memory(broken)
-    monkeypatch.setattr(memory, "_address_space_is_limited", lambda: True)
+    monkeypatch.setattr(memory, "_address_space", lambda: 10**9)
     assert memory.is_out_of_memory(broken)
     assert not memory.is_out_of_memory(ValueError("a number"))
     assert memory.is_out_of_memory(OSError(errno.ENOMEM, "no memory"))

@@ -2,10 +2,13 @@
 
 import http.server
 import io
+import itertools
 import sys
+import tempfile
 import threading
 import zipfile
 from functools import partial
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -84,6 +87,24 @@ def test_a_copy_that_would_fill_the_disk_is_stopped(tmp_path, monkeypatch):
     monkeypatch.setattr(sources, "_LEAST_FREE", 1 << 60)
     with pytest.raises(InputError, match="would fill the disk"):
         read_table(path)
+
+
+def test_standard_input_without_an_end_is_refused_and_leaves_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    free = [600 << 20]
+    monkeypatch.setattr(sources.shutil, "disk_usage", lambda folder: SimpleNamespace(free=free[0]))
+    blocks = itertools.repeat(b"1,2\n" * (1 << 18), 700)  # more than the whole disk
+    endless = SimpleNamespace(read=lambda size: next(blocks))
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=endless))
+    with pytest.raises(InputError, match="more than half of what is free on the disk") as error:
+        read_table("-")
+    assert str(tmp_path) in str(error.value)
+    assert "TMPDIR" in str(error.value)
+    assert [*tmp_path.iterdir()] == []  # while the error is held, too
+    free[0] = 100 << 20  # another program fills the disk
+    with pytest.raises(InputError, match="would fill the disk"):
+        read_table("-")
+    assert [*tmp_path.iterdir()] == []
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from incrowd.protection import METHODS
+from incrowd.protection import PROTECTION_METHODS
 from incrowd.wording import percent
 
 TABLES = "/api/v1/tables"
@@ -303,7 +303,7 @@ def test_the_comparison_says_which_methods_it_left_out_and_why(script, found_by)
     compared, left = ({one["words"] for one in result[part]} for part in ("points", "not_compared"))
     assert compared
     assert not compared & left
-    assert len(compared | left) >= len(METHODS)
+    assert len(compared | left) >= len(PROTECTION_METHODS)
     reasons = {one["why"] for one in result["not_compared"]}
     assert "it cannot keep the records of one person together" in reasons
     assert "it needs a hierarchy for every column" in reasons

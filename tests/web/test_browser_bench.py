@@ -95,6 +95,23 @@ def test_nothing_that_is_chosen_or_in_focus_is_behind_the_bar_or_the_buttons(ope
             assert page.evaluate(f"(() => {{ const bar = document.querySelector('nav.bar'); return {below}; }})()") >= 0
 
 
+def test_the_bar_never_covers_the_panes(opened, base):
+    page = opened(viewport={"width": 1400, "height": 900})
+    look(page, base, demo(page, rows=300))
+    page.eval_on_selector("#tile-after small", "(words) => { words.textContent = 'on many lines '.repeat(20); }")
+    for enlarged in (False, True):  # a bar of any height
+        if enlarged:
+            page.eval_on_selector("nav.bar", "(bar) => { bar.style.minHeight = '9rem'; }")
+        for width, height in ((1400, 900), (1280, 800), (1100, 600)):
+            page.set_viewport_size({"width": width, "height": height})
+            page.wait_for_timeout(100)
+            for top in (0, 300):
+                page.evaluate(f"scrollTo(0, {top})")
+                bar = page.locator("nav.bar").bounding_box()
+                for pane in (".columns-pane", ".protect-pane"):
+                    assert page.locator(pane).bounding_box()["y"] >= bar["y"] + bar["height"], (width, top, pane)
+
+
 def test_two_candidates_are_compared_and_the_project_is_kept_and_opened_again(opened, base, shots, tmp_path):
     page = opened()
     table = demo(page, rows=300)
@@ -107,6 +124,14 @@ def test_two_candidates_are_compared_and_the_project_is_kept_and_opened_again(op
         page.click(f"#shelf .candidate >> nth={place} >> .pin")
         expect(page.locator("#shelf .pin[aria-pressed=true]")).to_have_count(place + 1)
     expect(page.locator("#comparison figure")).to_have_count(len(KNOWN))
+    expect(page.locator("#comparison h3")).to_be_focused()
+    expect(page.locator("#comparison h3")).to_be_in_viewport()
+    expect(page.locator("#candidate-verdict .eyebrow")).to_contain_text("Candidate partition, k = ")
+    expect(page.locator("#original > summary")).to_be_visible()
+    expect(page.locator("#original > summary")).to_contain_text("The table as it is: ")
+    expect(page.locator("#verdict-place")).to_be_hidden()  # folded
+    expect(page.locator(".example .was").first).to_contain_text("••••")
+    expect(page.locator(".example .now").first).to_contain_text("••••")
     assert page.query_selector("#comparison td.better")
     longest = max(len(cell.inner_text()) for cell in page.query_selector_all("#comparison td.number"))
     assert longest < 16  # numbers are written for people

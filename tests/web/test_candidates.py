@@ -90,6 +90,35 @@ def test_two_candidates_are_compared(script, table, protect):
     assert ages["distance_b"] == pytest.approx(moved)
 
 
+def test_equal_tables_are_recognised_and_before_and_after_are_on_one_basis(script, table, protect):
+    script.patch(f"{table}/settings", json={"population": 50_000})
+    first, second, other = protect(k=5), protect(k=5), protect(k=9)
+    cards = {one["id"]: one for one in script.get(f"{table}/candidates").json()}
+    assert cards[first]["same_as"] is None
+    assert cards[second]["same_as"] == cards[first]["name"]
+    assert cards[other]["same_as"] is None
+    for one in cards.values():
+        assert one["highest_basis"] == "table"
+        assert one["highest_before"] == 1 / one["before"]["k"] > one["highest"] == 1 / one["after"]["k"]
+        assert one["population_unused"].startswith("The population is not used")
+        kept = [column["detail"] for column in one["least_kept"]]
+        assert kept == sorted(kept)
+        assert kept[0] < 1
+    page = script.get(f"/jobs/{first}/view").text
+    assert f"Candidate <bdi>{cards[first]['name']}</bdi>" in page
+    assert "Both columns are by the classes of the table" in page
+    assert 'data-column="age"' in page
+
+
+def test_a_hidden_cell_tells_what_became_of_it(script, table, protect):
+    hidden = script.post(f"/api/v1/jobs/{protect(k=5)}/rows", json={"rows": 200}).json()
+    kinds = {cell for pair in hidden["rows"] for cell in pair["after"]}
+    assert "•••• (unchanged)" in kinds  # the secret
+    assert any(kind.startswith("•••• (a range, ") for kind in kinds)
+    for pair in hidden["rows"]:
+        assert pair["changed"] == [cell != "•••• (unchanged)" for cell in pair["after"]]
+
+
 def test_rows_are_shown_side_by_side_with_changes_marked(script, table, protect):
     job = protect(k=5)
     hidden = script.post(f"/api/v1/jobs/{job}/rows").json()

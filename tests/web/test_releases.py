@@ -164,7 +164,20 @@ def test_a_release_is_attacked(script, table, done):
     found = script.get(f"{attacked}/result").json()
     linkage = next(one for one in found["attacks"] if one["kind"] == "linkage")
     assert 0 <= linkage["attack"]["value"] <= 0.5
+    limit = found["limit"]
+    for one, judged in zip(found["attacks"], found["judged"], strict=False):
+        low, high = one["risk"]["low"], one["risk"]["high"]
+        expected = "borderline" if low <= limit < high else "within" if one["risk"]["value"] <= limit else "over"
+        assert judged["judgement"] == expected
+        assert judged["advice"]
     itself = done(f"{table}/attacks", released=table[-16:], kinds=["linkage"])
+    exposed = script.get(f"{itself}/result").json()
+    judged = done(f"{table}/attacks", released=protected[-16:], kinds=["distances", "inference"])
+    kinds = [one["judgement"] for one in script.get(f"{judged}/result").json()["judged"]]
+    assert sorted(kinds) == ["not judged", "not run"]  # distances prove nothing; without a secret nothing is guessed
+    assert [(one["judgement"], one["words"]) for one in exposed["judged"]] == [("over", "above the limit")]
+    assert exposed["conclusion"]["decision"] == "over"
+    assert "Each attack beside the limit" in script.get(f"/jobs/{itself[-16:]}/view").text
     (whole,) = script.get(f"{itself}/result").json()["attacks"]
     assert whole["attack"]["value"] == pytest.approx(len({row[:3] for row in ROWS}) / len(ROWS))
     for one, name in ((attacked, script.get(f"{table}/candidates").json()[0]["name"]), (itself, "people.csv")):

@@ -11,7 +11,7 @@ import pytest
 
 from incrowd import ClassSizes, demo_table, read_table
 from incrowd.demo import QUASI_IDENTIFIERS
-from incrowd.protection import METHODS
+from incrowd.protection import PROTECTION_METHODS
 from incrowd.protection.perturbation import STEPS
 from incrowd.recipients import RECIPIENTS
 from incrowd.web.protection_models import ASKED, FURTHER
@@ -322,7 +322,7 @@ def test_forms_offer_every_recipient_and_method_and_their_words(script, base, de
     for kind in RECIPIENTS:
         assert f'value="{kind.name}"' in roles
         assert kind.words[1:] in roles
-    for name, method in METHODS.items():
+    for name, method in PROTECTION_METHODS.items():
         line = next(part for part in protection.split("<option ") if part.startswith(f'value="{name}"'))
         able = [name for name in ("hierarchies", "importance", "apart", "leave_out", *FURTHER) if method.takes(name)]
         inputs = " ".join(dict.fromkeys([*method.inputs, *able]))

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from incrowd import errors
+from incrowd._support.memory import NO_RESERVE
 
 _OUT_OF_MEMORY, _BROKEN = 3, 4  # exit codes of the child
-_NO_RESERVE = {"OPENBLAS_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "1"}
-"""Settings of the child: address space that allocators reserve counts against its limit."""
 
 
 class ChildError(Exception):
@@ -35,9 +34,6 @@ def call_limited(function: str, *arguments: Any, memory: int, seconds: int, impo
         memory: bytes that the call may take.
         seconds: processor time that the call may take.
         imports: modules to import before the limits are set.
-
-    Returns:
-        What the function returns.
 
     Raises:
         IncrowdError: the one that the function raised.
@@ -59,7 +55,7 @@ def call_limited(function: str, *arguments: Any, memory: int, seconds: int, impo
             [sys.executable, "-P", "-m", "incrowd._support.limited_process"],
             input=json.dumps(request).encode(),
             capture_output=True,  # not shown: error messages of libraries may quote cells
-            env={**os.environ, "PYTHONPATH": paths, **_NO_RESERVE},
+            env={**os.environ, "PYTHONPATH": paths, **NO_RESERVE},
             timeout=10 * seconds + 30,
             check=False,
         )

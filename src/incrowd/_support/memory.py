@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import math
+import os
 import re
 import sys
 from functools import cache
@@ -17,6 +18,9 @@ _UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2*
 _SHARE = 0.75
 _SMALLEST, _LARGEST = 50_000_000, 10**15
 _NO_ROOM = re.compile("map segment|shared object|thread|allocate", re.IGNORECASE)  # what libraries say without memory
+_LEAST_ADDRESS_SPACE = 10**9  # bytes that the libraries reserve when they are loaded, on a machine of few cores
+NO_RESERVE = {"OPENBLAS_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "1"}
+"""Environment of a process under a limit of its address space: what allocators reserve counts against it."""
 _MALLOC_OPTIONS = {-3: 1 << 16, -1: 1 << 16, -8: 1}  # malloc.h: M_MMAP_THRESHOLD, M_TRIM_THRESHOLD, M_ARENA_MAX
 
 
@@ -25,9 +29,6 @@ def memory_in_bytes(limit: str | float | None) -> int:
 
     Args:
         limit: a number of bytes, a text such as "2GB", or None for `default_memory()`.
-
-    Returns:
-        The limit in bytes.
 
     Raises:
         InputError: the text is not understood, or the limit is too small to work in.
@@ -67,16 +68,39 @@ def is_out_of_memory(error: Exception) -> bool:
     """True if memory ran out, also if a library or a thread did not start because the address space is limited."""
     if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
         return True
-    return _address_space_is_limited() and _NO_ROOM.search(str(error)) is not None
+    return _address_space() is not None and _NO_ROOM.search(str(error)) is not None
 
 
-def _address_space_is_limited() -> bool:
-    """True under a limit such as that of `ulimit -v`."""
+def _address_space() -> int | None:
+    """The limit in bytes of this process's address space, as set by `ulimit -v`; None without one."""
     try:
         import resource
     except ImportError:  # Windows has no such limits
-        return False
-    return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
+        return None
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return None if limit == resource.RLIM_INFINITY else limit
+
+
+def prepare_address_space() -> None:
+    """Under a limit of the address space, keep libraries that are loaded later from reserving more than they use.
+
+    Raises:
+        UnsupportedError: the limit is too small to load them; OpenBLAS would end the process, and threads that do not
+            start can keep it waiting.
+    """
+    limit = _address_space()
+    if limit is None:
+        return
+    if limit < _LEAST_ADDRESS_SPACE:
+        raise UnsupportedError(
+            f"out of memory; the address space of this process is limited to {data_size(limit)} (ulimit -v), and the "
+            f"libraries reserve about {data_size(_LEAST_ADDRESS_SPACE)} when they are loaded; raise that limit, and "
+            "limit the memory of the work instead",
+            hint="memory",
+        )
+    for name, value in NO_RESERVE.items():
+        os.environ.setdefault(name, value)
+    _set_malloc_options()
 
 
 def return_freed_memory() -> None:
@@ -88,6 +112,11 @@ def return_freed_memory() -> None:
     import pyarrow as pa
 
     pa.set_memory_pool(pa.system_memory_pool())
+    _set_malloc_options()
+
+
+def _set_malloc_options() -> None:
+    """Keep the C library from reserving memory, and from keeping what was freed."""
     if sys.platform == "linux" and hasattr(libc := ctypes.CDLL(None), "mallopt"):
         for parameter, value in _MALLOC_OPTIONS.items():
             libc.mallopt(parameter, value)

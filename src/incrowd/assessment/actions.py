@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from incrowd.assessment.command_line import to_command, to_words
+from incrowd.assessment.plan import Plan
 from incrowd.assessment.question import Question, command_words
 from incrowd.assessment.reasons import Findings
-from incrowd.assessment.search import Plan
 from incrowd.assessment.sections.attacks import advise_on_release, judge_attacks
 from incrowd.assessment.sections.evidence import unread_dates
 from incrowd.assessment.sections.original_evidence import ORIGINAL

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from incrowd.populations import PopulationRisk
     from incrowd.protection.marks import Linkage
 
+POPULATION_UNUSED = "The population is not used"  # how the reason begins
+
 
 @dataclass(frozen=True, slots=True)
 class Findings:
@@ -117,7 +119,7 @@ def _coarsened_values_are_given_back(findings: Findings) -> Iterator[str]:
     for fact in findings.evidence.given_back:
         them = "them" if fact.others else "it"
         yield (
-            f"{fact.telling} {fact.gives_back} back for {percent(fact.told)} of the records: with {them} the smallest "
+            f"{fact.telling} for {percent(fact.told)} of the records: with {them} the smallest "
             f"class has {fact.k:,} and not {findings.facts.k:,}, and {people(fact.uniques)} "
             f"{'is' if fact.uniques == 1 else 'are'} unique."
         )
@@ -260,7 +262,7 @@ def list_reasons(findings: Findings, *, pending: bool) -> Iterator[str]:
 
 def _why_no_population(no_sample: Advice | None, pending: bool) -> str:
     if no_sample is not None:
-        return f"The population is not used, and the attacker is taken to know who is in the table: {no_sample}."
+        return f"{POPULATION_UNUSED}, and the attacker is taken to know who is in the table: {no_sample}."
     if pending:
         return "The population is still being estimated; until then the attacker may know who is in the table."
     return (

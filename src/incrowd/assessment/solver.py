@@ -11,14 +11,13 @@ from typing import Any, Unpack
 
 from incrowd._support.progress import Progress, part, silent
 from incrowd.assessment.api import judge_release
+from incrowd.assessment.plan import Plan, SecretDemand
 from incrowd.assessment.question import Question
 from incrowd.assessment.roles import settle_roles
 from incrowd.assessment.search import (
     Attempt,
     Cost,
     Failed,
-    Plan,
-    SecretDemand,
     TimeIsUpError,
     find_least,
     find_way,
@@ -34,7 +33,7 @@ from incrowd.classes import ClassSizes
 from incrowd.errors import IncrowdError
 from incrowd.evaluation.result import ColumnCost
 from incrowd.populations.sample import read_sample
-from incrowd.protection import METHODS, Protected, protect
+from incrowd.protection import PROTECTION_METHODS, Protected, protect
 from incrowd.protection.keys import read_key
 from incrowd.protection.method_options import MethodName
 from incrowd.protection.original_facts import facts_of_protected
@@ -176,7 +175,7 @@ class _Search:
 
     def _population(self, person: str | None) -> int | None:
         """The population in which releases are judged; None if the method codes class by class or leaves out rows."""
-        method = METHODS[str(self.options.get("method") or "partition")]
+        method = PROTECTION_METHODS[str(self.options.get("method") or "partition")]
         if not method.codes_alike or self.options.get("suppress"):
             return None
         return _settle_population(self.table, self.question, self.known, person)

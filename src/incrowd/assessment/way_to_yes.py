@@ -14,12 +14,12 @@ from typing import Any
 from incrowd._support.compressed_files import full_suffix
 from incrowd._support.progress import Progress, part
 from incrowd.assessment.command_line import to_command, to_words, words_of
+from incrowd.assessment.plan import Plan
 from incrowd.assessment.question import Question, command_words
 from incrowd.assessment.search import (
     Attempt,
     Cost,
     Failed,
-    Plan,
     find_least,
     find_way,
     is_exact,

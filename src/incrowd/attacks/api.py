@@ -23,7 +23,7 @@ from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.outputs import join_bounds
 from incrowd.tables import Table, TableLike, read_table
 
-METHODS: Mapping[AttackKind, Mapping[str, Callable[[Setting], AttackRisk]]] = {
+ATTACKS: Mapping[AttackKind, Mapping[str, Callable[[Setting], AttackRisk]]] = {
     "linkage": {"": attack_by_linkage},
     "singling-out": {
         "multivariate": attack_by_singling_out,
@@ -105,9 +105,9 @@ def attack(
     >>> attack(table, table, kind="linkage", known=["age", "sex"]).attack.value
     0.8
     """
-    if kind not in METHODS:
+    if kind not in ATTACKS:
         raise InputError(f"there is no attack {kind!r}; there are: {', '.join(KINDS)}", hint="kind")
-    ways = METHODS[kind]
+    ways = ATTACKS[kind]
     way = next(iter(ways)) if method is None else method
     if way not in ways:
         offered = f"there are: {', '.join(ways)}" if len(ways) > 1 else "it has one only"
@@ -166,7 +166,7 @@ def attack_release(
     >>> found.attacks[0].attack.value, sorted(found.not_run)
     (0.2, ['attribution', 'inference', 'membership'])
     """
-    unknown = [kind for kind in kinds if kind not in METHODS]
+    unknown = [kind for kind in kinds if kind not in ATTACKS]
     if unknown or not kinds:
         raise InputError(f"there is no attack {', '.join(unknown)!r}; there are: {', '.join(KINDS)}", hint="kind")
     attackers = dict(known) if isinstance(known, Mapping) else {"": known}
@@ -235,7 +235,7 @@ def _run(kind: AttackKind, setting: Setting) -> tuple[list[AttackRisk], dict[str
     """Run an attack by every method; also return, by name, the reasons why some could not be run."""
     done: list[AttackRisk] = []
     failed: dict[str, str] = {}
-    for method, run in METHODS[kind].items():
+    for method, run in ATTACKS[kind].items():
         try:
             if kind in _OF_SECRETS and setting.secret is None:
                 raise UnsupportedError("no secret column was named")

@@ -26,21 +26,13 @@ _SURE = 0.05  # significance level of the tests
 
 @dataclass(frozen=True, slots=True)
 class CopiedPeople(Result):
-    """Unique people of the original, and of the holdout, whose exact record is in the release.
+    """Unique people of the original, and of the holdout, whose exact record is in the release."""
 
-    Attributes:
-        columns: the columns that are compared.
-        unique: people of the original with no equal in all of these columns.
-        copied: unique people whose record is in the release.
-        unique_others: people of the holdout with no equal.
-        copied_others: unique people of the holdout whose record is in the release by chance.
-    """
-
-    columns: tuple[str, ...]
-    unique: int
-    copied: int
-    unique_others: int
-    copied_others: int
+    columns: tuple[str, ...]  # the columns that are compared
+    unique: int  # people of the original with no equal in all of these columns
+    copied: int  # unique people whose record is in the release
+    unique_others: int  # people of the holdout with no equal
+    copied_others: int  # unique people of the holdout whose record is in the release by chance
     _derived: ClassVar[tuple[str, ...]] = ("by_chance", "proven")
 
     @property
@@ -67,23 +59,17 @@ class CopiedPeople(Result):
 
 @dataclass(frozen=True, slots=True)
 class NearCopies(Result):
-    """People of the original, and of the holdout, with a released record nearer than chance explains.
+    """People of the original, and of the holdout, with a released record nearer than chance explains."""
 
-    Attributes:
-        columns: the columns that are compared.
-        people: number of people of the original who were tested.
-        near: number of them with a released record at less than a fifth of the distance to the most similar person of
-            the original and the holdout.
-        others: number of people of the holdout who were tested, and `near_others` those with such a record.
-        nearest: number of people of both tables with the nearest released records (20, 60, 200 or 500, plus ties,
-            whichever is most significant), and `nearest_known` how many of them are of the original.
-    """
-
-    columns: tuple[str, ...]
-    people: int
+    columns: tuple[str, ...]  # the columns that are compared
+    people: int  # number of people of the original who were tested
+    # number of them with a released record at less than a fifth of the distance to the most similar person of the
+    # original and the holdout
     near: int
-    others: int
+    others: int  # number of people of the holdout who were tested, and `near_others` those with such a record
     near_others: int
+    # number of people of both tables with the nearest released records (20, 60, 200 or 500, plus ties, whichever is
+    # most significant), and `nearest_known` how many of them are of the original
     nearest: int = 0
     nearest_known: int = 0
     _derived: ClassVar[tuple[str, ...]] = ("proven",)
@@ -127,7 +113,6 @@ def find_near_copies(setting: Setting, columns: Sequence[str]) -> NearCopies:
 
     Args:
         setting: the original, the release and the holdout on one scale, and the people to test.
-        columns: the columns that are compared.
     """
     counts: list[int] = []
     distances = []
@@ -169,7 +154,6 @@ def count_copied_people(original: Table, released: Table, holdout: Table, column
 
     Args:
         original: the table that the release was made from.
-        released: the release.
         holdout: people of the same population whom the release was not made from.
         columns: the columns that are compared, which all three have.
     """

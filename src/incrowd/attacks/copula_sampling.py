@@ -31,8 +31,6 @@ def draw_from_copula(
     Args:
         columns: codes of each column, from 0, each code at least once.
         ordered: which of them have codes in a meaningful order.
-        rows: how many rows to draw.
-        draws: the random draws.
 
     Returns:
         The codes of the drawn rows, column by column.

@@ -34,18 +34,12 @@ _NULL = 2.0  # position of a null among numbers; these are from 0 to 1, so its d
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScaledLabels:
-    """A column of one table on the common scale.
+    """A column of one table on the common scale."""
 
-    Attributes:
-        codes: the label of every row.
-        low: the start of the interval of each label, and `high` its end.
-        members: by label, the ranks of a set whose ranks are not consecutive.
-    """
-
-    codes: NDArray[np.int64]
-    low: Floats
+    codes: NDArray[np.int64]  # the label of every row
+    low: Floats  # the start of the interval of each label, and `high` its end
     high: Floats
-    members: dict[int, NDArray[np.int64]]
+    members: dict[int, NDArray[np.int64]]  # by label, the ranks of a set whose ranks are not consecutive
 
     @property
     def is_exact(self) -> bool:

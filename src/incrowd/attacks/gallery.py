@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, silent
+from incrowd._support.threads import map_in_threads
 from incrowd.attacks.encoding import EncodedTables, ScaledColumn, missed_pairs
 from incrowd.attacks.record_index import NORMAL, NUMBER, SETS, STEP, RecordColumn, RecordIndex, RecordRuns
 from incrowd.backends import Coded, class_numbers, pack
@@ -25,6 +24,7 @@ SLACK = 1e-9
 _FEW = 1 << 10  # columns with at most this many labels have their costs computed once for every probe
 _MOST_LABELS, _MOST_PAIRS = 1 << 16, 1 << 29  # limits for columns with sets, which are compared by their members
 _BLOCK = 64  # probes that a thread takes at a time
+_FEW_PAIRS = 300_000  # of a probe and a record: below this number no thread is started
 _EVERYTHING = -1
 _PAIRS = 1000  # pairs of rows that are sampled to order the columns
 _USUAL_DISTANCE = 0.25  # assumed distance of a nearest record, to order the columns
@@ -156,7 +156,7 @@ class Gallery:
                 *arguments, runs, self.weights, limits, SLACK, begin, end, enough, nearer, level, first
             )
 
-        in_threads(work, limits.size, progress)
+        self._compare(work, limits.size, progress)
         return nearer, level, first
 
     def nearest(
@@ -173,7 +173,7 @@ class Gallery:
         def search(runs: RecordRuns, report: Progress) -> tuple[Floats, NDArray[np.int64]]:
             distances, records = np.full((size, wanted), np.inf), np.full((size, wanted), -1, dtype=np.int64)
             loops = (*arguments, tuple(runs), self.weights, SLACK)
-            in_threads(lambda begin, end: kernels.nearest(*loops, begin, end, distances, records), size, report)
+            self._compare(lambda begin, end: kernels.nearest(*loops, begin, end, distances, records), size, report)
             return distances, records
 
         limits = np.full(size, np.inf)  # distances to a few near records limit the search among all records
@@ -194,8 +194,19 @@ class Gallery:
         def work(begin: int, end: int) -> None:
             kernels.guess_secrets(*arguments, limits + SLACK, heads, pairs % room, counts, room, begin, end, guesses)
 
-        in_threads(work, limits.size)
+        self._compare(work, limits.size)
         return guesses
+
+    def _compare(self, work: Callable[[int, int], None], probes: int, progress: Progress = silent) -> None:
+        """Call a function for blocks of probes; in threads, unless there are few pairs of a probe and a record."""
+        starts = range(0, probes, _BLOCK)
+        found = map_in_threads(
+            lambda begin: work(begin, min(begin + _BLOCK, probes)),
+            starts,
+            small=probes * self.weights.size < _FEW_PAIRS,
+        )
+        for done, _ in enumerate(found):
+            progress("comparing records", (done + 1) / len(starts))
 
 
 def _order(values: Floats, codes: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -260,11 +271,3 @@ def _missed_pairs(column: ScaledColumn, side: int, probes_side: int) -> NDArray[
             "members; leave it out"
         )
     return missed_pairs(probes, gallery).ravel()
-
-
-def in_threads(work: Callable[[int, int], None], size: int, progress: Progress = silent) -> None:
-    """Process parts of a list in as many threads as there are processors."""
-    parts = [(begin, min(begin + _BLOCK, size)) for begin in range(0, size, _BLOCK)]
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        for done, _ in enumerate(pool.map(lambda part: work(*part), parts)):
-            progress("comparing records", (done + 1) / len(parts))

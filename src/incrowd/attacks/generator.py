@@ -38,11 +38,8 @@ def draw_rows(
 
     Args:
         table: the table that the model is fitted to.
-        names: the columns to draw.
-        rows: how many rows to draw.
         model: how columns depend on each other; see `synthesise`.
         copied: the share of rows that are copies of rows of the table.
-        seed: seed of every random choice.
 
     Raises:
         UnsupportedError: a column of text has a value of its own in most rows.

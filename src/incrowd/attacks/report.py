@@ -19,7 +19,6 @@ from incrowd.tables import read_table
 from incrowd.wording import counted, percent, percent_interval
 
 _POINTING = ("linkage", "singling-out", "linkability", "membership")
-_NEEDS_NO_CONTROL = ("linkage", "membership")
 _FEWEST_IN_GROUP = 20  # fewest attacks on a group that is shown; fewer say little and may disclose a person
 
 
@@ -142,7 +141,7 @@ class ReleaseAttacks(Result):
             (
                 f"{label}: {one.about}" if label else one.about,
                 percent(one.attack.value),
-                "not known" if one.control is None and one.kind not in _NEEDS_NO_CONTROL else _shown(one.control),
+                "not known" if one.lacks_control else _shown(one.control),
                 percent(one.risk.value),
                 percent_interval(one.risk.low, one.risk.high),
             )

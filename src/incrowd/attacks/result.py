@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from incrowd.curves import Curve
 from incrowd.curves.study_accuracy import wilson_interval
+from incrowd.recipients import is_within
 from incrowd.results import Result
 from incrowd.special import Floats
 from incrowd.wording import counted, large_number, percent, percent_interval
@@ -19,6 +20,7 @@ from incrowd.wording import counted, large_number, percent, percent_interval
 AttackKind = Literal["linkage", "singling-out", "linkability", "inference", "attribution", "membership", "distances"]
 
 LEVEL = 0.95
+_NEEDS_NO_CONTROL = ("linkage", "membership")
 
 
 class Rate(NamedTuple):
@@ -39,8 +41,6 @@ def wilson(successes: float, trials: int, *, everybody: int | None = None) -> Ra
     Successes may be fractions, because ties share a success; the interval is then wider than necessary.
 
     Args:
-        successes: how many attacks succeeded.
-        trials: how many were tried.
         everybody: number of people from whom targets were drawn without replacement, if the rate is about them only.
 
     >>> wilson(5, 100)
@@ -51,6 +51,22 @@ def wilson(successes: float, trials: int, *, everybody: int | None = None) -> Ra
     share = successes / trials
     seen = trials / everybody if everybody else 0.0
     return Rate(share, *((share, share) if seen >= 1.0 else wilson_interval(share, trials, seen=seen)))
+
+
+def fewest_trials(limit: float) -> int:
+    """The fewest attacks without any success whose interval stays below a limit.
+
+    >>> fewest_trials(1 / 11), wilson(0, 39).high < 1 / 11 < wilson(0, 38).high
+    (39, True)
+    """
+    trials = 1
+    while not is_within(wilson(0, trials).high, limit):
+        trials *= 2
+    low, high = trials // 2, trials
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_within(wilson(0, middle).high, limit) else (middle, high)
+    return high
 
 
 def excess(attack: Rate, control: Rate) -> Rate:
@@ -133,6 +149,11 @@ class AttackRisk(Result):
     def about(self) -> str:
         """The attack in words, with the secret that it guesses."""
         return f"{self.name} of {self.secret[0]}" if self.kind in ("inference", "attribution") else self.name
+
+    @property
+    def lacks_control(self) -> bool:
+        """True if only attacks on people who are not in the original could tell a leak from a good guess."""
+        return self.control is None and self.kind not in _NEEDS_NO_CONTROL
 
     @property
     def proven(self) -> bool:

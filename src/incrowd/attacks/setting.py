@@ -161,9 +161,6 @@ def prepare(
         known: the columns that the attacker knows; by default all columns that the tables share, except the secrets.
         secrets: the columns that the attacker wants to know; `Setting.secret` is the first.
         targets: number of people to attack.
-        seed: seed of every random choice.
-        options: options of single attacks.
-        progress: callback that receives the current step and the share done.
 
     Raises:
         InputError: the tables have no columns or values in common, or the holdout overlaps the original.

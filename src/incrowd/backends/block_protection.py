@@ -63,28 +63,20 @@ class BlockProtection(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TreeBlocks:
-    """Blocks are the leaves of a k-d tree, so that their rows are near each other; `protect` divides them into classes.
+    """Blocks are the leaves of a k-d tree, so that their rows are near each other; `protect` cuts them into classes."""
 
-    Attributes:
-        fewest_rows: blocks with fewer rows are merged with their neighbours.
-        is_enough: True if a block with these counts of sensitive values need not be merged with its neighbours.
-    """
-
-    fewest_rows: int
+    fewest_rows: int  # blocks with fewer rows are merged with their neighbours
+    # True if a block with these counts of sensitive values need not be merged with its neighbours
     is_enough: Callable[[NDArray[Any]], bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RankedBlocks:
-    """Rows are ranked by their distance from the origin, and classes are assigned before `protect`.
+    """Rows are ranked by their distance from the origin, and classes are assigned before `protect`."""
 
-    Attributes:
-        class_size: number of rows of a class.
-        by_sensitive: True if a class has one row from each of `class_size` strata of the sensitive value, all with the
-            same rank within their stratum; False if it has consecutive rows.
-    """
-
-    class_size: int
+    class_size: int  # number of rows of a class
+    # True if a class has one row from each of `class_size` strata of the sensitive value, all with the same rank within
+    # their stratum; False if it has consecutive rows
     by_sensitive: bool = False
 
 
@@ -102,56 +94,33 @@ Plan = Callable[[Sequence[ColumnValues]], tuple[BlockProtection, TreeBlocks | Ra
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlockJob(Generic[Checked]):
-    """Request to a backend to protect rows.
+    """Request to a backend to protect rows."""
 
-    Attributes:
-        names: the quasi-identifiers.
-        sensitive: the sensitive column, if there is one.
-        plan: chooses the protection from the values of the columns.
-        check: checks the guarantee on the protected table before the folder gets its name; raises if it is not met.
-        removed: columns to leave out.
-        out: the folder of Parquet files to write.
-        force: replace an existing folder.
-        progress: progress callback.
-    """
-
-    names: Sequence[str]
-    sensitive: str | None
-    plan: Plan
+    names: Sequence[str]  # the quasi-identifiers
+    sensitive: str | None  # the sensitive column, if there is one
+    plan: Plan  # chooses the protection from the values of the columns
+    # checks the guarantee on the protected table before the folder gets its name; raises if it is not met
     check: Callable[[Backend], Checked]
-    removed: Sequence[str] = ()
-    out: str | os.PathLike[str] | None = None
-    force: bool = False
-    progress: Progress = silent
+    removed: Sequence[str] = ()  # columns to leave out
+    out: str | os.PathLike[str] | None = None  # the folder of Parquet files to write
+    force: bool = False  # replace an existing folder
+    progress: Progress = silent  # progress callback
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProtectedBlocks(Generic[Checked]):
-    """Result of protecting rows in an engine.
+    """Result of protecting rows in an engine."""
 
-    Attributes:
-        frame: the protected rows, as the engine's own frame.
-        blocks: number of blocks of the k-d tree; None if rows were ranked.
-        changed: for each quasi-identifier, the number of records whose value was generalised.
-        checked: what the check returned.
-    """
-
-    frame: Any
-    blocks: int | None
-    changed: dict[str, int]
-    checked: Checked
+    frame: Any  # the protected rows, as the engine's own frame
+    blocks: int | None  # number of blocks of the k-d tree; None if rows were ranked
+    changed: dict[str, int]  # for each quasi-identifier, the number of records whose value was generalised
+    checked: Checked  # what the check returned
 
 
 @dataclass(frozen=True, slots=True)
 class BlockLimits:
-    """Limits on the data that the driver or a worker holds at a time.
+    """Limits on the data that the driver or a worker holds at a time."""
 
-    Attributes:
-        rows: approximate number of rows of a block.
-        sample: number of distinct rows that the k-d tree is fitted on.
-        values: number of distinct values of all columns together; they are sent to every worker.
-    """
-
-    rows: int = 200_000
-    sample: int = 100_000
-    values: int = 5_000_000
+    rows: int = 200_000  # approximate number of rows of a block
+    sample: int = 100_000  # number of distinct rows that the k-d tree is fitted on
+    values: int = 5_000_000  # number of distinct values of all columns together; they are sent to every worker

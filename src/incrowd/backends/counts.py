@@ -26,21 +26,13 @@ distinct rows that the engine counts ("distinct")."""
 
 @dataclass(frozen=True, slots=True)
 class MemoryNeeds:
-    """Estimated bytes per record for each kind of work; compared with the memory limit before the work starts.
+    """Estimated bytes per record for each kind of work; compared with the memory limit before the work starts."""
 
-    Attributes:
-        record_class: to number the classes: keys, their order, the rows, the numbers and the sizes.
-        class_value: to pair a class with a sensitive value: a key, the pair, its count and the value's code.
-        split_record: to do both for one part of a table that is split on disk.
-        cell: for one cell of a distinct row that an engine sends.
-        row: for a distinct row besides its cells: its key, its count and the order of keys.
-    """
-
-    record_class: int = 52
-    class_value: int = 32
-    split_record: int = 64
-    cell: int = 24
-    row: int = 64
+    record_class: int = 52  # to number the classes: keys, their order, the rows, the numbers and the sizes
+    class_value: int = 32  # to pair a class with a sensitive value: a key, the pair, its count and the value's code
+    split_record: int = 64  # to do both for one part of a table that is split on disk
+    cell: int = 24  # for one cell of a distinct row that an engine sends
+    row: int = 64  # for a distinct row besides its cells: its key, its count and the order of keys
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -112,8 +112,6 @@ def open_frame(frame: Any, *, name: str, memory: int) -> FrameBackend:
 
     Args:
         frame: the frame, wrapped by narwhals.
-        name: the frame's name in messages.
-        memory: the memory limit in bytes.
     """
     if frame.implementation.is_spark_like():
         from incrowd.backends.spark.backend import SparkBackend

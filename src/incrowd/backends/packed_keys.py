@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd._support.threads import map_in_threads
 from incrowd.backends.encode import Coded
 
 Found = TypeVar("Found")
@@ -24,9 +23,6 @@ def pack(columns: Iterable[Coded]) -> NDArray[np.uint64]:
 
     Codes are the digits of a number in mixed radix. If a further column does not fit into 64 bits, the keys so far are
     replaced by consecutive numbers, so any number of columns works.
-
-    Args:
-        columns: the columns as codes.
 
     >>> from incrowd import read_table
     >>> from incrowd.backends import encode
@@ -73,7 +69,6 @@ def class_numbers(keys: NDArray[np.uint64], *, part_bits: int = 17) -> tuple[NDA
     Returns the class of every row, and the size of every class.
 
     Args:
-        keys: the key of every row.
         part_bits: about 2^part_bits rows are sorted together; they should fit into the processor's cache.
     """
     from incrowd.backends import kernels
@@ -95,7 +90,6 @@ def partition_keys(
     Equal keys are in one part, and the parts are in ascending order of keys. They are copies and may be overwritten.
 
     Args:
-        keys: whole numbers.
         values: a value for each key.
         part_bits: a part has about 2^part_bits rows.
     """
@@ -125,11 +119,7 @@ def map_parts(
         work: function of the keys and values of a part.
         parts: the result of `partition_keys`.
     """
-    if len(parts) == 1:
-        yield work(*parts[0])
-        return
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        yield from pool.map(work, *zip(*parts, strict=True))
+    return map_in_threads(lambda part: work(*part), parts, small=len(parts) == 1)
 
 
 def _in_order(keys: NDArray[np.uint64], rows: NDArray[np.uint32]) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:

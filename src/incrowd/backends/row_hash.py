@@ -22,9 +22,6 @@ def in_order_of_records(columns: Sequence[Coded]) -> list[Coded]:
 
     Rows that are equal in all columns are interchangeable.
 
-    Args:
-        columns: the columns as codes.
-
     >>> import pyarrow as pa
     >>> codes, values = np.arange(6) // 2, pa.array(["a", "b", "c"])
     >>> one, other = (in_order_of_records([Coded("x", rows, values)])[0] for rows in (codes, codes[::-1]))
@@ -38,11 +35,7 @@ def in_order_of_records(columns: Sequence[Coded]) -> list[Coded]:
 
 
 def order_of_records(columns: Sequence[Coded]) -> NDArray[np.intp]:
-    """The indexes of the rows in a random order that depends only on the values of the rows.
-
-    Args:
-        columns: the columns as codes.
-    """
+    """The indexes of the rows in a random order that depends only on the values of the rows."""
     keys: _Keys = np.zeros(columns[0].codes.size, dtype=np.uint64)
     for column in columns:
         offset = np.uint64(crc32(column.name.encode("utf-8", "surrogatepass")) << 32)

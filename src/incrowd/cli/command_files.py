@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from incrowd._support.addresses import SQLITE_FILES, is_address, masked, sqlite_file
+from incrowd._support.memory import prepare_address_space
 from incrowd.cli import terminal
 from incrowd.errors import InputError
 
@@ -106,10 +107,11 @@ def marked_parameters(command: Callable[..., Any], kind: type[Input] | type[Outp
 
 
 def check_files(command: Callable[..., None]) -> Callable[..., None]:
-    """The verb, with all its output files checked against all its input files before it runs."""
+    """The verb, with all its output files checked against all its input files, and its memory, before it runs."""
 
     @functools.wraps(command)
     def checked(**given: Any) -> None:
+        prepare_address_space()
         read = []
         for name, one in marked_parameters(command, Input).items():
             paths = list(one.paths(given[name])) if given.get(name) else []

@@ -14,7 +14,7 @@ from incrowd.errors import InputError
 from incrowd.evaluation.result import Evaluation
 from incrowd.measures.disclosed_secrets import count_disclosed_secrets
 from incrowd.measures.secret_values import Secret
-from incrowd.protection import METHODS, MethodName, Protected, protect
+from incrowd.protection import PROTECTION_METHODS, MethodName, Protected, protect
 from incrowd.protection.coarsen import parts_of
 from incrowd.protection.registry import ProtectionMethod
 from incrowd.recipients import CERTAIN_FROM, RECIPIENTS, Limits, judge, limits_of
@@ -38,7 +38,7 @@ class ComparedMethod:
     @property
     def entry(self) -> ProtectionMethod:
         """The method in the registry."""
-        return METHODS[self.method]
+        return PROTECTION_METHODS[self.method]
 
     @property
     def label(self) -> str:
@@ -70,7 +70,7 @@ class ComparedMethod:
 def _compared_methods() -> dict[str, ComparedMethod]:
     """Every method of the registry that can be compared: first by k, then those that need a sensitive column."""
     methods: dict[str, ComparedMethod] = {}
-    for name, entry in METHODS.items():
+    for name, entry in PROTECTION_METHODS.items():
         if entry.compared_by is not None:
             methods[name] = ComparedMethod(name)
             if entry.run is not None and entry.run_by_strata is not None:

@@ -15,11 +15,12 @@ if TYPE_CHECKING:
 _ROW = 26  # height of an attack's row in pixels
 
 
-def attack_plot(found: ReleaseAttacks) -> Any:
+def attack_plot(found: ReleaseAttacks, limit: float | None = None) -> Any:
     """Draw the risk of every attack with its 95% interval, in the order in which they were run.
 
     Args:
         found: the attacks on a release.
+        limit: the highest accepted risk, drawn as a dashed line.
 
     Returns:
         An Altair chart.
@@ -46,6 +47,9 @@ def attack_plot(found: ReleaseAttacks) -> Any:
     risk = alt.X("risk:Q", title="risk", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
     lines = base.mark_rule(color=GREY, strokeWidth=3).encode(x=alt.X("low:Q", title="risk"), x2=alt.X2("high:Q"))
     points = base.mark_circle(color=BLUE, size=90, opacity=1).encode(x=risk)
+    drawn = lines + points
+    if limit is not None:
+        drawn += alt.Chart(inline([{"limit": limit}])).mark_rule(color=GREY, strokeDash=[5, 4]).encode(x="limit:Q")
     worst = found.worst
     subtitle = (
         "no attack could be run"
@@ -53,4 +57,4 @@ def attack_plot(found: ReleaseAttacks) -> Any:
         else f"highest: {worst.about}, {percent(worst.risk.value)} "
         f"({percent_interval(worst.risk.low, worst.risk.high)})"
     )
-    return with_titles(lines + points, title="Risk of the release, by attack", subtitle=subtitle)
+    return with_titles(drawn, title="Risk of the release, by attack", subtitle=subtitle)

@@ -37,8 +37,6 @@ def count_values(column: Coded, bins: int, *, round_axis: bool = False) -> Value
     """Count rows by value: in ranges for quantities, otherwise for the commonest values.
 
     Args:
-        column: the column.
-        bins: how many ranges or values.
         round_axis: use ranges with round edges, and outer ranges of several people; `edges` is None if impossible.
     """
     filled = column.filled_size

@@ -83,9 +83,6 @@ def techniques_plot(curves: Mapping[str, Curve], forecasts: Mapping[str, Forecas
     Args:
         curves: the measured points of each technique, by its name.
         forecasts: the line and the band of each, at many sizes.
-
-    Returns:
-        An Altair chart.
     """
     lines = [
         {"technique": name, "n": float(n), "correctness": float(v), "low": float(low), "high": float(high)}

@@ -97,18 +97,28 @@ class _Dependency(NamedTuple):
 def _find_dependency(
     column: Coded, known: Sequence[Coded], coarse: Sequence[str], bits: Sequence[float]
 ) -> _Dependency | None:
-    """The first dependency of a column on quasi-identifiers: of a single value, or else of few values."""
+    """The dependency of a column on quasi-identifiers: of a single value, or else of few values.
+
+    Several sets of quasi-identifiers may tell the column. All of them are looked at, so that their order changes
+    nothing. The one that is named is a function if any is, and has the fewest columns, of which it tells most.
+    """
+    dependencies: list[_Dependency] = []
     for columns, determined in find_telling(column, known, coarse, bits):
         names = tuple(one.name for one in columns)
-        is_function = determined.told >= _FUNCTION
-        return _Dependency(names, (determined.told, determined.by_chance), _expected(columns, column), is_function)
+        if any(one.is_function and {*one.columns} < {*names} for one in dependencies):
+            continue  # more columns than a function needs
+        shares = determined.told, determined.by_chance
+        dependencies.append(_Dependency(names, shares, _expected(columns, column), determined.told >= _FUNCTION))
+    if dependencies:
+        named = max(dependencies, key=lambda one: (one.is_function, -len(one.columns), one.shares))
+        return named._replace(expected=np.any([one.expected for one in dependencies], axis=0))
     tally = np.bincount(column.codes[column.is_filled], minlength=column.size)
     for one in known:
         if one.name in coarse and _leaves_few(one, column, tally, sample=True):
             found = _leaves_few(one, column, tally)
             if found is not None:
                 is_usual = np.isin(join_codes([one, column]), found.cells)
-                expected = _are_predicted(column, is_usual)
+                expected = _are_predicted(column, is_usual, one.codes)
                 return _Dependency((one.name,), (found.covered, found.elsewhere), expected)
     return None
 
@@ -194,14 +204,19 @@ def _expected(columns: Sequence[Coded], column: Coded) -> NDArray[np.bool_]:
     starts = np.flatnonzero(np.diff(group, prepend=-1))
     most = np.repeat(np.maximum.reduceat(counts, starts), np.diff(starts, append=cells.size))
     follows = (counts == most) & (counts > 1)
-    return _are_predicted(column, follows[place])
+    return _are_predicted(column, follows[place], joint)
 
 
-def _are_predicted(column: Coded, is_predicted: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Mask of the values of a column that are predicted for nearly all records with them."""
-    records = np.bincount(column.codes, minlength=column.size)
-    predicted = np.bincount(column.codes, weights=is_predicted, minlength=column.size)
-    return np.asarray((predicted >= _EXPECTED_FROM * records) & (records > 0))
+def _are_predicted(column: Coded, is_predicted: NDArray[np.bool_], joint: _Codes) -> NDArray[np.bool_]:
+    """Mask of the values of a column that are predicted for nearly all records with them.
+
+    Only records that share what predicts them (`joint`) can be predicted by others, so only these count. A value that
+    none of them has is expected: the column is known to follow for nearly all records.
+    """
+    is_shared = (np.bincount(joint) > 1)[joint]
+    records = np.bincount(column.codes[is_shared], minlength=column.size)
+    predicted = np.bincount(column.codes, weights=is_predicted & is_shared, minlength=column.size)
+    return np.asarray((predicted >= _EXPECTED_FROM * records) & (column.tally > 0))
 
 
 def _are_in(released: Coded, original: Coded, expected: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -18,6 +18,7 @@ from incrowd.measures.determination import Determination, determination
 from incrowd.measures.expected_values import facts_of_expected_values
 from incrowd.measures.following_columns import facts_of_following_columns
 from incrowd.measures.missing_cells import facts_of_missing_cells
+from incrowd.measures.ordered_columns import facts_of_ordered_columns
 from incrowd.measures.quantities import read_quantity
 from incrowd.measures.recovering_columns import RecoveringColumn
 from incrowd.measures.released_labels import Reader, label_reader
@@ -105,6 +106,7 @@ def kept_column_facts(
             0.95,
             lambda rest, _: facts_of_following_columns(rest, known, after, coarsened, person=person, secrets=secrets),
         ),
+        (0.97, lambda rest, _: facts_of_ordered_columns(rest, known, after, coarsened, person=person)),
         (0.98, lambda rest, _: facts_of_repeated_values(rest, known, after, coarsened, person=person)),
         (1.0, lambda rest, _: facts_of_expected_values(rest, known, after, coarsened, person=person)),
     ]

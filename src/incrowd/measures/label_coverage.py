@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
@@ -47,6 +47,25 @@ class _Runs:
     widths: _Codes
 
 
+@dataclass(frozen=True, slots=True)
+class _Covered:
+    """The original records that each distinct combination of labels (cell) covers.
+
+    Attributes:
+        keys: one number for the values of each original record, in ascending order.
+        order: the original records in this order.
+        cells: the number of cells.
+        cell_of_record: the cell of every released record.
+        parts: arrays of cells, and of the limits in `keys` between which a cell covers all records.
+    """
+
+    keys: _Codes
+    order: _Codes
+    cells: int
+    cell_of_record: _Codes
+    parts: Iterator[tuple[_Codes, _Codes, _Codes]]
+
+
 class LabelCoverage:
     """Counts of original records that each released record covers.
 
@@ -72,35 +91,72 @@ class LabelCoverage:
         Returns:
             For every mask, the count of every released record; None if counting takes too long.
         """
-        names = [one.name for one in columns]
+        covered = self._cover([one.name for one in columns], same)
+        if covered is None:
+            return None
+        counts = np.zeros((len(facts), covered.cells), dtype=np.int32)
+        totals = [np.concatenate([[0], np.cumsum(fact[covered.order], dtype=np.int32)]) for fact in facts]
+        for cell, low, high in covered.parts:
+            for count, total in zip(counts, totals, strict=True):
+                count += np.bincount(cell, weights=total[high] - total[low], minlength=covered.cells).astype(np.int32)
+        return counts[:, covered.cell_of_record]
+
+    def outermost(self, name: str) -> tuple[_Codes, _Codes] | None:
+        """The smallest and the largest value of a coarsened column among the original records that each record covers.
+
+        All quasi-identifiers are compared if that is quick enough, else the column and those that were not changed.
+
+        Returns:
+            Two codes of the column for every released record, both -1 if it covers no original record; None if even the
+            shorter comparison takes too long.
+        """
+        covered = self._cover([*self._before], True, along=name) or self._cover([name], True)
+        if covered is None:
+            return None
+        size, ranks = self._before[name].size, self._runs(name).ranks
+        code_of_rank = np.argsort(ranks)
+        smallest, largest = np.full(covered.cells, size), np.full(covered.cells, -1)
+        for cell, low, high in covered.parts:
+            found = low < high
+            np.minimum.at(smallest, cell[found], covered.keys[low[found]] % size)
+            np.maximum.at(largest, cell[found], covered.keys[high[found] - 1] % size)
+        first, last = (
+            np.where(largest < 0, -1, code_of_rank[np.clip(one, 0, size - 1)]) for one in (smallest, largest)
+        )
+        return first[covered.cell_of_record], last[covered.cell_of_record]
+
+    def _cover(self, names: Sequence[str], same: bool, along: str | None = None) -> _Covered | None:
+        """Find the original records of every distinct combination of labels; None if that takes too long.
+
+        `along` is the column by which the records of one combination are sorted; None: the one with the most values.
+        """
         before, after = self._group(tuple(one for one in self._unchanged if same or one in names))
         coarse = [self._before[name] for name in names if name not in self._unchanged]
-        *others, along = sorted(coarse, key=lambda one: one.size)
+        *others, last = sorted(coarse, key=lambda one: (one.name == along, one.size))
         keys = before
-        for one in (*others, along):
+        for one in (*others, last):
             keys = keys * one.size + self._runs(one.name).ranks[one.codes]
         order = np.argsort(keys)
         keys = keys[order]
         rows, cell_of_record = _distinct([after, *(self._after[one.name].codes for one in coarse)])
         labels = {one.name: self._after[one.name].codes[rows] for one in coarse}
-        runs = self._runs(along.name)
-        work = runs.counts[labels[along.name]]
+        runs = self._runs(last.name)
+        work = runs.counts[labels[last.name]].astype(np.float64)
         for one in others:
             work = work * self._runs(one.name).widths[labels[one.name]]
         if work.sum() > _MOST_LOOKED_UP:
             return None
-        counts = np.zeros((len(facts), rows.size), dtype=np.int32)
-        totals = [np.concatenate([[0], np.cumsum(fact[order], dtype=np.int32)]) for fact in facts]
-        for part in np.split(np.arange(rows.size), _ends(work)):
-            cell, prefix = part, after[rows[part]]
-            for one in others:
-                cell, prefix = self._spread(one, cell, prefix, labels[one.name])
-            at, run = _expand(runs.starts[labels[along.name][cell]], runs.counts[labels[along.name][cell]])
-            cell, first = cell[at], prefix[at] * along.size
-            low, high = (np.searchsorted(keys, first + limit[run]) for limit in (runs.low, runs.high))
-            for count, total in zip(counts, totals, strict=True):
-                count += np.bincount(cell, weights=total[high] - total[low], minlength=rows.size).astype(np.int32)
-        return counts[:, cell_of_record]
+
+        def parts() -> Iterator[tuple[_Codes, _Codes, _Codes]]:
+            for part in np.split(np.arange(rows.size), _ends(work)):
+                cell, prefix = part, after[rows[part]]
+                for one in others:
+                    cell, prefix = self._spread(one, cell, prefix, labels[one.name])
+                at, run = _expand(runs.starts[labels[last.name][cell]], runs.counts[labels[last.name][cell]])
+                cell, first = cell[at], prefix[at] * last.size
+                yield cell, np.searchsorted(keys, first + runs.low[run]), np.searchsorted(keys, first + runs.high[run])
+
+        return _Covered(keys, order, rows.size, cell_of_record, parts())
 
     def _spread(self, column: Coded, cell: _Codes, prefix: _Codes, labels: _Codes) -> tuple[_Codes, _Codes]:
         """Repeat cells and the prefixes of their keys for every value of a column that the cell's label covers."""
@@ -139,7 +195,7 @@ def _distinct(columns: Sequence[_Codes]) -> tuple[_Codes, _Codes]:
     return rows, place.astype(np.int64)
 
 
-def _ends(work: _Codes) -> _Codes:
+def _ends(work: NDArray[np.float64]) -> _Codes:
     """Split points that divide work into parts of bounded size."""
     return np.flatnonzero(np.diff(np.cumsum(work) // _AT_ONCE)) + 1
 

@@ -1,7 +1,7 @@
 """Kept columns from which a coarsened quasi-identifier is recovered, and the class sizes that result.
 
-There are five kinds of facts: a column gives a quasi-identifier back; or it follows from quasi-identifiers, without
-exception, nearly always or for some people; or which of its cells are missing does.
+There are six kinds of facts: a column gives a quasi-identifier back; or it follows from quasi-identifiers, without
+exception, nearly always or for some people; or it lies on one side of one; or which of its cells are missing follows.
 """
 
 from __future__ import annotations
@@ -12,6 +12,9 @@ from typing import ClassVar
 
 from incrowd.results import Result
 from incrowd.wording import listed
+
+FACT_FLAGS = ("follows", "missing", "partly", "certain", "ordered")
+"""Names of the flags that tell the kinds of facts apart."""
 
 _FOLLOWS = "which follow~ from what others know"
 
@@ -33,11 +36,12 @@ class RecoveringColumn(Result):
             attacker who computes it from all of them.
     """
 
-    _derived: ClassVar[tuple[str, ...]] = ("follows", "missing", "partly", "certain", "undoes")
+    _derived: ClassVar[tuple[str, ...]] = (*FACT_FLAGS, "undoes")
     follows: ClassVar[bool] = False
     missing: ClassVar[bool] = False
     partly: ClassVar[bool] = False
     certain: ClassVar[bool] = False
+    ordered: ClassVar[bool] = False
     column: str
     gives_back: str
     told: float
@@ -54,10 +58,10 @@ class RecoveringColumn(Result):
 
     @property
     def telling(self) -> str:
-        """The columns that give something back, in words."""
+        """What the columns tell, in words."""
         if not self.others:
-            return f"{self.column} is kept and gives"
-        return f"{listed(self.others)} and {self.column} are kept and together give"
+            return f"{self.column} is kept and gives {self.gives_back} back"
+        return f"{listed(self.others)} and {self.column} are kept and together give {self.gives_back} back"
 
     def how_it_tells(self, known: Collection[str]) -> str:
         """How the column makes classes smaller, for a sentence; `~` stands for the s of a verb of one column."""
@@ -113,6 +117,29 @@ class ExpectedValue(FollowingColumn):
 
 
 @dataclass(frozen=True, slots=True)
+class OrderedColumn(FollowingColumn):
+    """A column that lies on one side of a quasi-identifier; an attacker leaves out the records that do not.
+
+    `k` is the fewest people who are left of a class, and `uniques` the number of classes of which one person is left.
+    """
+
+    ordered: ClassVar[bool] = True
+
+    @property
+    def telling(self) -> str:
+        """What the order tells, in words."""
+        return f"{self.column} is kept and lies on one side of {self.gives_back}"
+
+    def how_it_tells(self, known: Collection[str]) -> str:
+        """How the column makes classes smaller, for a sentence."""
+        return "which limit~ what is made coarser"
+
+    def is_only_told(self, secrets: Collection[str]) -> bool:
+        """Always False: the attacker need not know the column."""
+        return False
+
+
+@dataclass(frozen=True, slots=True)
 class FollowingMissingCells(RecoveringColumn):
     """Which cells of the column are missing follows (a skip pattern); the attacker knows no more of the column."""
 
@@ -121,8 +148,8 @@ class FollowingMissingCells(RecoveringColumn):
 
     @property
     def telling(self) -> str:
-        """What gives something back, in words."""
-        return f"{self.column} is kept, and which of its cells are missing gives"
+        """What the missing cells tell, in words."""
+        return f"{self.column} is kept, and which of its cells are missing gives {self.gives_back} back"
 
     def how_it_tells(self, known: Collection[str]) -> str:
         """How the missing cells make classes smaller, for a sentence."""
@@ -130,7 +157,7 @@ class FollowingMissingCells(RecoveringColumn):
 
 
 FACT_KINDS: dict[tuple[bool, ...], type[RecoveringColumn]] = {
-    (kind.follows, kind.missing, kind.partly, kind.certain): kind
-    for kind in (RecoveringColumn, FollowingColumn, ComputedColumn, ExpectedValue, FollowingMissingCells)
+    tuple(getattr(kind, flag) for flag in FACT_FLAGS): kind
+    for kind in (RecoveringColumn, FollowingColumn, ComputedColumn, ExpectedValue, OrderedColumn, FollowingMissingCells)
 }
 """The kinds of facts by their flags, which is how they are written."""

@@ -114,7 +114,7 @@ def law(d, alpha, n, unique):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator,unused-ignore]
-def _residuals(h, gamma, n, values, roots, unique, out):  # type: ignore[no-untyped-def]
+def weigh_residuals(h, gamma, n, values, roots, unique, out):  # type: ignore[no-untyped-def]
     """Weighted residuals of one model into `out`; their sum of squares."""
     d = 1.0 - _inverse_digamma(-_EULER - h * gamma) if gamma != 0.0 else 0.0
     alpha = _inverse_digamma(-_EULER + (h - h * gamma)) - 1.0 if gamma != 1.0 else 0.0
@@ -132,7 +132,7 @@ def best_start(hs, gammas, n, values, roots, unique):  # type: ignore[no-untyped
     best, at_h, at_gamma = math.inf, hs[0], gammas[0]
     for h in hs:
         for gamma in gammas:
-            total = _residuals(h, gamma, n, values, roots, unique, out)
+            total = weigh_residuals(h, gamma, n, values, roots, unique, out)
             if total < best:
                 best, at_h, at_gamma = total, h, gamma
     return at_h, at_gamma
@@ -142,13 +142,13 @@ def best_start(hs, gammas, n, values, roots, unique):  # type: ignore[no-untyped
 def descend(h, gamma, limits, n, values, roots, unique):  # type: ignore[no-untyped-def]
     """Levenberg–Marquardt over (h, γ) within `limits`; the sum of squares comes third."""
     now, next_h, next_gamma = np.empty(n.size), np.empty(n.size), np.empty(n.size)
-    loss = _residuals(h, gamma, n, values, roots, unique, now)
+    loss = weigh_residuals(h, gamma, n, values, roots, unique, now)
     damping = 1e-3
     for _ in range(200):
         step_h = 1e-6 * max(1.0, h) if h + 1e-4 < limits[0, 1] else -1e-6 * h
         step_gamma = 1e-6 if gamma + 1e-5 < limits[1, 1] else -1e-6
-        _residuals(h + step_h, gamma, n, values, roots, unique, next_h)
-        _residuals(h, gamma + step_gamma, n, values, roots, unique, next_gamma)
+        weigh_residuals(h + step_h, gamma, n, values, roots, unique, next_h)
+        weigh_residuals(h, gamma + step_gamma, n, values, roots, unique, next_gamma)
         slope_h, slope_gamma = (next_h - now) / step_h, (next_gamma - now) / step_gamma
         pull_h, pull_gamma = float(slope_h @ now), float(slope_gamma @ now)
         hh, hg, gg = float(slope_h @ slope_h), float(slope_h @ slope_gamma), float(slope_gamma @ slope_gamma)
@@ -165,7 +165,7 @@ def descend(h, gamma, limits, n, values, roots, unique):  # type: ignore[no-unty
             new_gamma = gamma - (pull_gamma * first - pull_h * hg) / determinant
             new_h = min(max(new_h, limits[0, 0]), limits[0, 1])
             new_gamma = min(max(new_gamma, limits[1, 0]), limits[1, 1])
-            new_loss = _residuals(new_h, new_gamma, n, values, roots, unique, next_h)
+            new_loss = weigh_residuals(new_h, new_gamma, n, values, roots, unique, next_h)
             if new_loss < loss:
                 improved = True
                 break

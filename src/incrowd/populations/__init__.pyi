@@ -5,7 +5,7 @@ from incrowd.populations.api import population_risk as population_risk
 from incrowd.populations.api import risk_curve as risk_curve
 from incrowd.populations.api import sensitivity as sensitivity
 from incrowd.populations.classical import classical_risk as classical_risk
-from incrowd.populations.estimators import METHODS as METHODS
+from incrowd.populations.estimators import ESTIMATORS as ESTIMATORS
 from incrowd.populations.records import RecordRisk as RecordRisk
 from incrowd.populations.records import record_risk as record_risk
 from incrowd.populations.records import write_record_risk as write_record_risk

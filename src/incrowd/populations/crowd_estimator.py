@@ -50,26 +50,17 @@ _LARGE, _FEWEST_OF_LARGE = 200_000, 2  # from this number of records on, two gro
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SampleClasses:
-    """The classes of the sample's records in one grown population, by record.
+    """The classes of the sample's records in one grown population, by record."""
 
-    Attributes:
-        inverse: 1/F; its expectation if the population was extrapolated from the grown one.
-        unique: 1 if the record is unique there, else 0; the chance of it if the population was extrapolated.
-        low: F, or the lower end of its 95 % interval.
-        high: F, or the upper end of its 95 % interval.
-        without: for each column of the model, F ÷ the number of people who share the values of all other columns; None
-            if not requested.
-        weights: weight of each record in the means for a cluster sample; None for other samples.
-        factor: factor on the means, which combines them with κ of the grown population.
-    """
-
-    inverse: Floats
-    unique: Floats
-    low: NDArray[np.int64]
-    high: NDArray[np.int64]
+    inverse: Floats  # 1/F; its expectation if the population was extrapolated from the grown one
+    unique: Floats  # 1 if the record is unique there, else 0; the chance of it if the population was extrapolated
+    low: NDArray[np.int64]  # F, or the lower end of its 95 % interval
+    high: NDArray[np.int64]  # F, or the upper end of its 95 % interval
+    # for each column of the model, F ÷ the number of people who share the values of all other columns; None if not
+    # requested
     without: Floats | None = None
-    weights: Floats | None = None
-    factor: float = 1.0
+    weights: Floats | None = None  # weight of each record in the means for a cluster sample; None for other samples
+    factor: float = 1.0  # factor on the means, which combines them with κ of the grown population
 
 
 class _Means(NamedTuple):
@@ -82,22 +73,14 @@ class _Means(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CrowdEstimate:
-    """The estimate for one population, from all growths.
+    """The estimate for one population, from all growths."""
 
-    Attributes:
-        population: size of the population.
-        grown: size that the sample was grown to; the rest is extrapolated.
-        correctness: B in each growth.
-        uniqueness: share of the sample's records that are unique in the population, in each growth.
-        variance: variance of 1/F among the records, on average over the growths.
-        growths: the classes of the records in each growth; empty if they were not requested.
-    """
-
-    population: int
-    grown: int
-    correctness: Floats
-    uniqueness: Floats
-    variance: float
+    population: int  # size of the population
+    grown: int  # size that the sample was grown to; the rest is extrapolated
+    correctness: Floats  # B in each growth
+    uniqueness: Floats  # share of the sample's records that are unique in the population, in each growth
+    variance: float  # variance of 1/F among the records, on average over the growths
+    # the classes of the records in each growth; empty if they were not requested
     growths: tuple[SampleClasses, ...] = ()
 
     @property
@@ -138,12 +121,8 @@ def grow_sample(
     One growth passes through all populations, and the estimate for one of them does not depend on the others.
 
     Args:
-        model: the model of the sample.
-        populations: the sizes of the populations.
-        seed: seed of the random draws.
         keep: the population for which the classes of all records are returned.
         leave_out: True if the classes without each column are counted for `keep`.
-        progress: progress callback.
 
     Returns:
         The estimate for each of the populations.

@@ -75,22 +75,15 @@ class Urn(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GrownPopulation:
-    """One population grown from the sample.
+    """One population grown from the sample."""
 
-    Attributes:
-        classes: number of classes.
-        uniques: number of people who are alone in their class.
-        sample_class_sizes: for each person of the sample, the size of their class in the whole population.
-        class_sizes: sizes of all classes of the whole population.
-        values: the codes of all people, one row for each column in the order of the model.
-        heard: for a cluster sample, the people of the sample (one per cluster) who influenced the growth; else empty.
-    """
-
-    classes: int
-    uniques: int
+    classes: int  # number of classes
+    uniques: int  # number of people who are alone in their class
+    # for each person of the sample, the size of their class in the whole population
     sample_class_sizes: NDArray[np.int64]
-    class_sizes: NDArray[np.int64]
-    values: NDArray[np.int32]
+    class_sizes: NDArray[np.int64]  # sizes of all classes of the whole population
+    values: NDArray[np.int32]  # the codes of all people, one row for each column in the order of the model
+    # for a cluster sample, the people of the sample (one per cluster) who influenced the growth; else empty
     heard: NDArray[np.int64]
 
     @property
@@ -246,9 +239,7 @@ def grow_through(
     With one seed the people of a smaller population are the first ones of a larger population.
 
     Args:
-        model: the fitted model.
         stops: the numbers of people at which to stop.
-        seed: seed of the random draws.
         start: `Growth(model)` before it grows, to save time if a sample without clusters is grown several times.
         progress: progress callback; its share is that of the way to each stop.
 

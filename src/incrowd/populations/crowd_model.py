@@ -56,27 +56,21 @@ class CrowdLevel:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CrowdModel:
-    """A fitted model of whole records.
+    """A fitted model of whole records."""
 
-    Attributes:
-        codes: the sample's columns as codes from 0, in the order of the model; columns of one value are left out.
-        margins: discount and strength of each column's own distribution.
-        levels: the contexts, column by column, the most specific first.
-        log_chances: log probability of each record's values by the model without that record (or its cluster).
-        log_next_chances: log probability that the next person has each record's values, by the model of all records.
-        shares: the share of each stratum among further people, if the first column is the stratum; else empty.
-        order: for each column of the model without the stratum, its index among the columns given to the fit.
-        clusters: the cluster of each record, numbered from 0, for a cluster sample; else None.
-    """
-
+    # the sample's columns as codes from 0, in the order of the model; columns of one value are left out
     codes: tuple[Codes, ...]
-    margins: NDArray[np.float64]
-    levels: tuple[CrowdLevel, ...]
+    margins: NDArray[np.float64]  # discount and strength of each column's own distribution
+    levels: tuple[CrowdLevel, ...]  # the contexts, column by column, the most specific first
+    # log probability of each record's values by the model without that record (or its cluster)
     log_chances: NDArray[np.float64]
+    # log probability that the next person has each record's values, by the model of all records
     log_next_chances: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    # the share of each stratum among further people, if the first column is the stratum; else empty
     shares: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    # for each column of the model without the stratum, its index among the columns given to the fit
     order: tuple[int, ...] = ()
-    clusters: Clusters = None
+    clusters: Clusters = None  # the cluster of each record, numbered from 0, for a cluster sample; else None
 
     @property
     def hidden(self) -> int:

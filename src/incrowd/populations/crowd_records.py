@@ -43,20 +43,14 @@ class EntryRisks:
     """Risk of records, entry by entry: an entry is a record, a group of alike records, or all records of a class size.
 
     The function that makes it says which.
-
-    Attributes:
-        risk: E[1/F].
-        unique: P(F = 1).
-        low: lower end of the 95 % interval of 1/F.
-        high: upper end.
-        without: for each column of the model, E[1/F] for an attacker who does not know it; None if not requested
-            or if entries are not records.
     """
 
-    risk: Floats
-    unique: Floats
-    low: Floats
-    high: Floats
+    risk: Floats  # E[1/F]
+    unique: Floats  # P(F = 1)
+    low: Floats  # lower end of the 95 % interval of 1/F
+    high: Floats  # upper end
+    # for each column of the model, E[1/F] for an attacker who does not know it; None if not requested or if entries are
+    # not records
     without: NDArray[Any] | None = None
 
     def by_record(self, entry: NDArray[np.int64]) -> EntryRisks:
@@ -82,7 +76,6 @@ def assess_records(
     """The risk of every record.
 
     Args:
-        model: the model of the sample.
         population: size of the population, larger than the sample.
         correctness: B, to which the mean of the risks is raked.
         uniqueness: the share of records that are unique in the population, to which the mean of P(F = 1) is raked.

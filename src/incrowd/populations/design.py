@@ -105,18 +105,14 @@ def refuse_other_columns(looks: SuggestedRole, *, population_is_given: bool = Fa
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Design:
-    """Sampling design of records that were not sampled independently with about equal chances.
+    """Sampling design of records that were not sampled independently with about equal chances."""
 
-    Attributes:
-        effect: the design effect: number of these records that inform as much as one simple random record (Kish, 1965).
-        strata: the stratum of each record, from 0; None if there is only one.
-        shares: the share of each stratum among the people who are not in the sample.
-        clusters: the cluster of each record, from 0; None if records were sampled independently.
-    """
-
+    # the design effect: number of these records that inform as much as one simple random record (Kish, 1965)
     effect: float
-    strata: NDArray[np.int64] | None = None
+    strata: NDArray[np.int64] | None = None  # the stratum of each record, from 0; None if there is only one
+    # the share of each stratum among the people who are not in the sample
     shares: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    # the cluster of each record, from 0; None if records were sampled independently
     clusters: NDArray[np.int64] | None = None
 
     def note(self, *, used: bool) -> str:

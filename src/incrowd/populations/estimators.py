@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from functools import partial
-from typing import Any, Literal, NamedTuple, cast, get_args
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 
@@ -40,18 +40,15 @@ from incrowd.populations.sample import Sample, settle_population
 from incrowd.wording import percent
 
 EstimatorName = Literal["combined", "crowd", "posterior", "anchored", "gaussian", "dvine", "average"]
-METHODS: tuple[EstimatorName, ...] = get_args(EstimatorName)
-"""Names of the methods."""
-
 FEWEST_DRAWN = 1_000_000
 """Smallest number of synthetic people for estimates for several populations."""
 
 
 def check_method(method: str) -> None:
     """Refuse a method that does not exist."""
-    if method not in METHODS:
+    if method not in ESTIMATORS:
         raise InputError(
-            f"no method {method!r}; there are: {', '.join(METHODS)} (classical_risk has the classical ones)"
+            f"no method {method!r}; there are: {', '.join(ESTIMATORS)} (classical_risk has the classical ones)"
         )
 
 

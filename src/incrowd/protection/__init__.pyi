@@ -22,7 +22,7 @@ from incrowd.protection.method_options import PerturbOptions as PerturbOptions
 from incrowd.protection.outputs import OUTPUTS as OUTPUTS
 from incrowd.protection.outputs import parse_range as parse_range
 from incrowd.protection.regeneration import regenerate as regenerate
-from incrowd.protection.registry import METHODS as METHODS
+from incrowd.protection.registry import PROTECTION_METHODS as PROTECTION_METHODS
 from incrowd.protection.release import write_kept_rows as write_kept_rows
 from incrowd.protection.release import write_protected as write_protected
 from incrowd.protection.release_log import LoggedBatch as LoggedBatch

@@ -17,7 +17,7 @@ from incrowd.protection.keys import Key
 from incrowd.protection.method_options import MethodKeywords, MethodName, MethodOptions
 from incrowd.protection.outputs import read_outputs
 from incrowd.protection.protect_options import OPTIONS, Aim, DiversityKind, OutputKind, ProtectKeywords
-from incrowd.protection.registry import METHODS
+from incrowd.protection.registry import PROTECTION_METHODS
 from incrowd.protection.release import RowOrder, choose_order
 from incrowd.protection.release_warnings import KeptColumns, review_kept_columns, warn_of_row_order
 from incrowd.protection.request import Request, read_request
@@ -202,7 +202,7 @@ def _describe(
         released_quasi_identifiers=built.quasi_identifiers,
         generalised=order.put(built.generalised) if has_outputs else None,
         counted=built.ranges if native is built.ranges.native else None,
-        method_help=METHODS[request.method].help,
+        method_help=PROTECTION_METHODS[request.method].help,
         perturbed=recoding.perturbed,
     )
 

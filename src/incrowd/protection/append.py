@@ -145,15 +145,8 @@ def _write(
 ) -> None:
     """Write the new release, its waiting records and its mark, and close the previous release; all of it or nothing.
 
-    Args:
-        stream: the new release and its waiting records.
-        appended: the records that joined.
-        published: the previous release.
-        facts: the facts in the mark of the previous release.
-        log: the log of the previous release, as it was read.
-        before: the file of the previous release.
-        target: the file to write.
-        force: replace an existing file.
+    `published`, `facts`, `log` and `before` are the rows, the mark, the log as it was read and the file of the previous
+    release.
     """
     previous_mark = mark_of(target).read_bytes() if mark_of(target).exists() else None
     is_closed = False

@@ -43,17 +43,11 @@ _ARE_BYTES = (
 
 @dataclass(frozen=True, slots=True)
 class BatchFingerprints:
-    """Keyed hashes of the batches and the people of a stream.
+    """Keyed hashes of the batches and the people of a stream."""
 
-    Attributes:
-        key: the secret key of the hashes.
-        batches: one hash for each batch without a person column.
-        people: one hash for each person in batches with a person column.
-    """
-
-    key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
-    batches: frozenset[bytes] = frozenset()
-    people: frozenset[bytes] = frozenset()
+    key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)  # the secret key of the hashes
+    batches: frozenset[bytes] = frozenset()  # one hash for each batch without a person column
+    people: frozenset[bytes] = frozenset()  # one hash for each person in batches with a person column
 
     @classmethod
     def read(cls, saved: Mapping[str, Any], hashes: pa.ChunkedArray) -> BatchFingerprints:
@@ -138,8 +132,6 @@ def is_first_batch(batch: pa.Table, published: pa.Table, known: Sequence[str], a
     have too few different values, every class must also cover as many records of the batch as it has released rows.
 
     Args:
-        batch: the records that come now.
-        published: the first release.
         known: the released quasi-identifiers; all other columns are released unchanged.
         arrived: number of records that the first release was made from.
 

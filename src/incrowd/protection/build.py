@@ -16,7 +16,7 @@ from incrowd.protection.outputs import Outputs, bounds_of
 from incrowd.protection.paper_methods import bound_on_t, strata_for
 from incrowd.protection.problem import Problem
 from incrowd.protection.recoding import Recoding, as_text, escape_unchanged, find_kept, values_in_label
-from incrowd.protection.registry import METHODS
+from incrowd.protection.registry import PROTECTION_METHODS
 from incrowd.protection.release import build_release, draw_pseudonyms
 from incrowd.tables import Table, read_table
 
@@ -52,7 +52,7 @@ class ReleaseBuilder:
 
     def run(self) -> BuiltRelease:
         """Protect the table; raises where the guarantee does not hold."""
-        method, problem = METHODS[self.method], self.problem
+        method, problem = PROTECTION_METHODS[self.method], self.problem
         if self.person is not None and method.perturbs:
             assert method.run is not None
             self.notes.append(
@@ -75,7 +75,7 @@ class ReleaseBuilder:
             raise InputError(
                 f"some records have no value in the person column {self.person!r}; fill it or leave them out"
             )
-        if METHODS[self.method].guarantees_k and person.size < self.problem.demand.k:
+        if PROTECTION_METHODS[self.method].guarantees_k and person.size < self.problem.demand.k:
             raise InputError(
                 f"classes of {self.problem.demand.k:,} people from {person.size:,} people; ask for a smaller k",
                 hint="k",
@@ -84,7 +84,7 @@ class ReleaseBuilder:
 
     def _run_by_strata(self) -> BuiltRelease:
         """Build classes of one record of every stratum (algorithm S4) and compare their t with its bound."""
-        problem, method, n = self.problem, METHODS[self.method], self.problem.rows
+        problem, method, n = self.problem, PROTECTION_METHODS[self.method], self.problem.rows
         assert method.run_by_strata is not None
         strata = strata_for(n, problem.demand.k, problem.demand.t)
         bound = bound_on_t(n, strata)
@@ -139,7 +139,7 @@ class ReleaseBuilder:
 
     def _advice(self) -> str:
         """Advice for a result that misses l, t, beta or delta."""
-        demand, method = self.problem.demand, METHODS[self.method]
+        demand, method = self.problem.demand, PROTECTION_METHODS[self.method]
         if self.person is not None and demand.about_secrets:
             return "; no class of whole histories is better: ask for less, or protect records without a person column"
         if demand.l is not None and (not method.reaches_l or demand.asks_bound_on_t):

@@ -27,7 +27,7 @@ from incrowd.protection.paper_methods import bound_on_t, distance_to_zero, strat
 from incrowd.protection.partition import partition_classes
 from incrowd.protection.problem import Demand, Problem, check_values, settle_aim
 from incrowd.protection.recoding import Grouping, as_written, generalise_classes
-from incrowd.protection.registry import METHODS
+from incrowd.protection.registry import PROTECTION_METHODS
 from incrowd.protection.release_warnings import warn_of_known_columns, warn_of_nearly_unique
 from incrowd.protection.request import Request
 from incrowd.protection.result import Protected
@@ -38,27 +38,16 @@ _CLASSES_A_BLOCK = 20  # the fewest classes in a block
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlockRecoding:
-    """Local recoding of the rows of a block, with the scales of the whole table.
+    """Local recoding of the rows of a block, with the scales of the whole table."""
 
-    Attributes:
-        names: the quasi-identifiers.
-        values: their values in the whole table, in order.
-        counts: how often each value occurs in the whole table.
-        demand: what the protected table must satisfy.
-        aim: the loss that classes keep small.
-        scales: the scales that the user stated for the quasi-identifiers.
-        sensitive: the sensitive column, if there is one.
-        sensitive_values: its values in the whole table, in order.
-    """
-
-    names: tuple[str, ...]
-    values: tuple[pa.Array, ...]
-    counts: tuple[NDArray[np.int64], ...]
-    demand: Demand
-    aim: str
-    scales: tuple[Scale | None, ...]
-    sensitive: str | None = None
-    sensitive_values: pa.Array | None = None
+    names: tuple[str, ...]  # the quasi-identifiers
+    values: tuple[pa.Array, ...]  # their values in the whole table, in order
+    counts: tuple[NDArray[np.int64], ...]  # how often each value occurs in the whole table
+    demand: Demand  # what the protected table must satisfy
+    aim: str  # the loss that classes keep small
+    scales: tuple[Scale | None, ...]  # the scales that the user stated for the quasi-identifiers
+    sensitive: str | None = None  # the sensitive column, if there is one
+    sensitive_values: pa.Array | None = None  # its values in the whole table, in order
 
     def points(self, columns: list[Coded]) -> NDArray[np.float32]:
         """Every row's scaled coordinates."""
@@ -244,8 +233,8 @@ def _check_demand(demand: Demand, method: str) -> None:
         raise UnsupportedError("k-map is not counted in a cluster; protect a sample here")
     if demand.limits_shares:
         raise UnsupportedError("beta and delta are not looked at in a cluster; ask for t there")
-    if not METHODS[method].runs_in_cluster:
-        possible = ", ".join(name for name, entry in METHODS.items() if entry.runs_in_cluster)
+    if not PROTECTION_METHODS[method].runs_in_cluster:
+        possible = ", ".join(name for name, entry in PROTECTION_METHODS.items() if entry.runs_in_cluster)
         raise UnsupportedError(f"{method!r} is not done in a cluster; use {possible}", hint="method")
     if method == "partition" and demand.asks_t:
         raise UnsupportedError(

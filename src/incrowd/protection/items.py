@@ -194,11 +194,7 @@ def suppress_rare_sets(
 
     Args:
         owner: the person of every pair of person and item; pairs are distinct and sorted by person, then by item.
-        codes: the item of every pair.
         k: the fewest people who share a set.
-        known: the size of the largest sets.
-        memory: bytes that may be used.
-        progress: called with what is done and how far it is.
 
     Returns:
         Boolean mask of the pairs to keep.

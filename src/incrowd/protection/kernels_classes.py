@@ -8,21 +8,6 @@ from incrowd._support.compiled import njit
 
 
 @njit(cache=True, nogil=True)
-def class_limits(codes, order, ends, low, high):  # type: ignore[no-untyped-def]
-    """The smallest and largest code in every class; `order` lists the records class by class."""
-    start = 0
-    for g in range(ends.size):
-        low[g] = high[g] = codes[order[start]]
-        for i in range(start + 1, ends[g]):
-            code = codes[order[i]]
-            if code < low[g]:
-                low[g] = code
-            elif code > high[g]:
-                high[g] = code
-        start = ends[g]
-
-
-@njit(cache=True, nogil=True)
 def class_sets(codes, order, ends, flat, offsets):  # type: ignore[no-untyped-def]
     """The distinct codes of every class in ascending order, one class after the other in `flat`."""
     start, filled = 0, 0

@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 from incrowd._support.files import file_hash, read_small, written_whole
 from incrowd.errors import InputError
 from incrowd.measures import RecoveringColumn
-from incrowd.measures.recovering_columns import FACT_KINDS
+from incrowd.measures.recovering_columns import FACT_FLAGS, FACT_KINDS
 from incrowd.protection.release_log import MOST_COUNTED, ReleaseLog, read_texts, typed
 from incrowd.results import Result
 from incrowd.tables import RowKind, Table, escape_formula, read_table
@@ -27,21 +27,14 @@ Coding = Literal["same", "by class", "rows left out", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class Linkage(Result):
-    """Success of an attack that links a perturbed release with its original: its risk, as classes do not show it.
+    """Success of an attack that links a perturbed release with its original: its risk, as classes do not show it."""
 
-    Attributes:
-        known: the columns that the attacker knows.
-        risk: the share of people whose record is found, with the interval `low` to `high`.
-        highest: the largest probability, over people, that the record is found.
-        sentence: the result in words.
-    """
-
-    known: tuple[str, ...]
-    risk: float
+    known: tuple[str, ...]  # the columns that the attacker knows
+    risk: float  # the share of people whose record is found, with the interval `low` to `high`
     low: float
     high: float
-    highest: float
-    sentence: str
+    highest: float  # the largest probability, over people, that the record is found
+    sentence: str  # the result in words
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +228,7 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _read_recovering_column(saved: dict[str, Any]) -> RecoveringColumn:
     """Read a `RecoveringColumn` from a mark; invalid content raises TypeError or ValueError."""
     fields = {name: value for name, value in saved.items() if name != "undoes"}
-    flags = tuple(fields.pop(name, False) for name in ("follows", "missing", "partly", "certain"))
+    flags = tuple(fields.pop(name, False) for name in FACT_FLAGS)
     if flags not in FACT_KINDS or not all(isinstance(one, bool) for one in flags):
         raise TypeError
     column = FACT_KINDS[flags](**fields | {"others": read_texts(fields.get("others", []))})

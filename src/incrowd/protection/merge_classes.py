@@ -41,7 +41,6 @@ def merge_until_diverse(
     Args:
         demand: the l that is asked for, and its kind.
         sensitive: the codes of every sensitive column, class by class.
-        ends: the ends of classes.
 
     Returns:
         The ends of the merged classes; empty if even all records together are not diverse.
@@ -116,11 +115,6 @@ def merge_until_close(
         nominal: cost of one more value (`Problem.nominal`).
         power: exponent of the loss (`Problem.power`).
         grouping: the initial classes; every member is in one.
-        secrets: the sensitive columns.
-        t: the largest distance that is allowed.
-
-    Returns:
-        The merged classes.
     """
     from incrowd.protection import kernels_repair
 

@@ -18,7 +18,7 @@ from incrowd.backends import encode
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.measures import kept_column_facts
 from incrowd.protection.marks import Coding, Linkage, OriginalFacts, escape_names, read_mark, write_facts
-from incrowd.protection.registry import METHODS
+from incrowd.protection.registry import PROTECTION_METHODS
 from incrowd.protection.release_log import ReleaseLog
 from incrowd.tables import RowKind, Table, describe_rows, read_table
 from incrowd.tables.write import is_text
@@ -37,7 +37,6 @@ def facts_of_protected(
     Args:
         safe: what `protect` returned.
         rows: what a row of the original is, if that is known already.
-        progress: called with what is done and how far it is.
 
     >>> from incrowd import protect
     >>> ages = [age for age in range(30, 40) for _ in range(3)]
@@ -78,7 +77,10 @@ def facts_of_protected(
 
 def _coding_of(safe: Protected) -> Coding:
     """How a method coded the quasi-identifiers."""
-    if any(safe.changed_cells.get(name) for name in safe.quasi_identifiers) and not METHODS[safe.method].codes_alike:
+    if (
+        any(safe.changed_cells.get(name) for name in safe.quasi_identifiers)
+        and not PROTECTION_METHODS[safe.method].codes_alike
+    ):
         return "by class"
     return "rows left out" if safe.suppressed_rows else "same"
 
@@ -88,7 +90,6 @@ def attack_perturbed(safe: Protected, progress: Progress = silent) -> Any:
 
     Args:
         safe: what `protect` returned.
-        progress: called with what is done and how far it is.
 
     Returns:
         An `AttackRisk`; None if the table is not perturbed, or if it cannot be attacked, so that its risk is unknown.
@@ -129,14 +130,11 @@ def facts_of_tables(
 
     Args:
         original: whatever `read_table` reads; a table that was collected in ranges is its own original.
-        released: the released table.
         quasi_identifiers: its columns that an attacker may know.
-        kept: its other columns.
         person: the column that says whose record it is, if people have several records.
         rows: what a row of the original is, if that is known already.
         shuffled: whether the rows of the release are in random order.
         secrets: the sensitive columns; of columns that reveal a value only together, these are named last.
-        progress: called with what is done and how far it is.
 
     Raises:
         ColumnNotFoundError: the original lacks a column.
@@ -231,14 +229,7 @@ def _is_same(one: Table, other: Table, name: str, shuffled: bool) -> bool:
 
 
 def write_mark(safe: Protected, written: Path, target: Path, progress: Progress = silent) -> None:
-    """Write the mark of a released file: the facts that the original shows, and the log; replaces an older mark.
-
-    Args:
-        safe: the protected table that was written.
-        written: the temporary path of the file.
-        target: the final path of the file.
-        progress: called with what is done and how far it is.
-    """
+    """Write the mark of a released file, as yet at the path `written`: facts of the original, and the log."""
     facts = facts_of_protected(safe, progress=progress)
     if facts is not None:
         write_facts(escape_names(facts) if is_text(target) else facts, ReleaseLog.of(safe), written, target)

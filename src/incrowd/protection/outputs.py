@@ -57,21 +57,13 @@ def _objection(column: Coded, kind: str, hierarchies: Mapping[str, Hierarchy]) -
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outputs:
-    """Converts the columns of a protected table to other output forms.
+    """Converts the columns of a protected table to other output forms."""
 
-    Attributes:
-        kinds: the output form, by column.
-        columns: the quasi-identifiers of the original.
-        hierarchies: the meaning of labels that are neither ranges nor sets, by column.
-        kept_rows: the original's rows that are released, None for all.
-        has_classes: whether every class has k records, so that a mean or mode of its members may be released.
-    """
-
-    kinds: Mapping[str, str]
-    columns: Sequence[Coded]
-    hierarchies: Mapping[str, Hierarchy]
-    kept_rows: NDArray[np.int64] | None
-    has_classes: bool
+    kinds: Mapping[str, str]  # the output form, by column
+    columns: Sequence[Coded]  # the quasi-identifiers of the original
+    hierarchies: Mapping[str, Hierarchy]  # the meaning of labels that are neither ranges nor sets, by column
+    kept_rows: NDArray[np.int64] | None  # the original's rows that are released, None for all
+    has_classes: bool  # whether every class has k records, so that a mean or mode of its members may be released
 
     def write(self, generalised: pa.Table) -> dict[str, Any]:
         """The columns in their output forms; equal cells stay equal, so that no class becomes smaller."""

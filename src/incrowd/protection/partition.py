@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise
 
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd._support.progress import part, silent
+from incrowd._support.threads import map_in_threads
 from incrowd.backends import class_numbers, pack
 from incrowd.protection.by_levels import classes_by_levels, merge_by_region, regions_of, settle_kept_rows
 from incrowd.protection.hierarchies import Level
@@ -32,6 +32,7 @@ from incrowd.protection.recoding import Grouping, Recoding, generalise_classes
 
 _PART = 256  # records of a part, within which classes are made: more is better and slower
 _SUBTREES = 32  # parts that are processed in parallel
+_FEW_ROWS = 4_000  # below this number of rows no thread is started
 
 
 def partition(problem: Problem) -> Recoding:
@@ -209,8 +210,7 @@ def split_into_classes(
         return found
 
     ends = []
-    with ThreadPoolExecutor(2) as pool:
-        for done, found in enumerate(pool.map(classes, range(parts.size - 1))):
-            problem.progress("making classes", (done + 1) / (parts.size - 1))
-            ends.append(found)
+    for done, found in enumerate(map_in_threads(classes, range(parts.size - 1), small=n < _FEW_ROWS, threads=2)):
+        problem.progress("making classes", (done + 1) / (parts.size - 1))
+        ends.append(found)
     return Grouping(rows, np.concatenate(ends))

@@ -30,36 +30,26 @@ _LARGEST_NUMBER = 1e150
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """The guarantee that is asked for; l, t, beta and delta hold in every sensitive column.
+    """The guarantee that is asked for; l, t, beta and delta hold in every sensitive column."""
 
-    Attributes:
-        k: the smallest class that is allowed.
-        l: the fewest different sensitive values of a class, counted as `diversity` says.
-        diversity: "distinct", "entropy" or "recursive".
-        c: the c of recursive (c, l)-diversity.
-        t: the largest distance of a class from the table.
-        asks_t: whether t-closeness is asked for, with or without a limit t.
-        beta: no sensitive value is over 1 + beta times as common in a class as in the table.
-        delta: no sensitive value is over e^delta times as common, or as rare, in a class as in the table.
-        wildcards: whether k counts records that match, where a null matches any value, instead of equal records.
-        k_map: the fewest people of a population that a class covers.
-        population: the table of the population of k-map.
-        sample: the numbers of records and people, if k-map is estimated without a table of the population.
-        subsets: with wildcards, k holds for every combination of this many columns. None: for all columns together.
-    """
-
-    k: int
+    k: int  # the smallest class that is allowed
+    # the fewest different sensitive values of a class, counted as `diversity` says
     l: float | None = None  # noqa: E741
-    diversity: str = "distinct"
-    c: float = 3.0
-    t: float | None = None
-    asks_t: bool = False
-    beta: float | None = None
+    diversity: str = "distinct"  # "distinct", "entropy" or "recursive"
+    c: float = 3.0  # the c of recursive (c, l)-diversity
+    t: float | None = None  # the largest distance of a class from the table
+    asks_t: bool = False  # whether t-closeness is asked for, with or without a limit t
+    beta: float | None = None  # no sensitive value is over 1 + beta times as common in a class as in the table
+    # no sensitive value is over e^delta times as common, or as rare, in a class as in the table
     delta: float | None = None
+    # whether k counts records that match, where a null matches any value, instead of equal records
     wildcards: bool = False
+    # with wildcards, k holds for every combination of this many columns. None: for all columns together
     subsets: int | None = None
-    k_map: int | None = None
+    k_map: int | None = None  # the fewest people of a population that a class covers
+    # the table of the population of k-map
     population: PopulationTable | None = field(default=None, compare=False, repr=False)
+    # the numbers of records and people, if k-map is estimated without a table of the population
     sample: RandomSample | None = None
 
     @property
@@ -85,18 +75,15 @@ class Demand:
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """Constraints that the user sets on the result.
+    """Constraints that the user sets on the result."""
 
-    Attributes:
-        importance: by column, the weight of a loss in it; default 1, and with 0 it may lose all its detail.
-        keep: columns that are released unchanged, so that all records of a class have the same value.
-        widest: by column, the longest range allowed, in its own unit (days for dates); for text, the largest set.
-        apart: kept columns that only some people were asked about; no class mixes them with people who were not asked.
-    """
-
+    # by column, the weight of a loss in it; default 1, and with 0 it may lose all its detail
     importance: Mapping[str, float] = field(default_factory=dict)
+    # columns that are released unchanged, so that all records of a class have the same value
     keep: tuple[str, ...] = ()
+    # by column, the longest range allowed, in its own unit (days for dates); for text, the largest set
     widest: Mapping[str, float] = field(default_factory=dict)
+    # kept columns that only some people were asked about; no class mixes them with people who were not asked
     apart: tuple[str, ...] = ()
 
     def __str__(self) -> str:
@@ -114,35 +101,23 @@ class Wishes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
-    """A table to protect, and what is asked for.
+    """A table to protect, and what is asked for."""
 
-    Attributes:
-        columns: the quasi-identifiers.
-        rows: number of records.
-        demand: the guarantee; it holds for every sensitive column.
-        sensitive: the sensitive columns.
-        aim: the loss that classes keep small: "information" measures distances in standard deviations (eq. 2),
-            "granularity" in shares of each column's domain.
-        hierarchies: by column.
-        options: of the method.
-        progress: called with what is done and how far it is.
-        tallies: by column, the count of every value in the whole table, if the records are only a part of it.
-        wishes: constraints on the result.
-        table: the table of the columns, for methods that change other columns too.
-        asked: by question, which records may not share a class: see `find_skip_groups`.
-    """
-
-    columns: list[Coded]
-    rows: int
-    demand: Demand
-    sensitive: Sequence[Coded] = ()
+    columns: list[Coded]  # the quasi-identifiers
+    rows: int  # number of records
+    demand: Demand  # the guarantee; it holds for every sensitive column
+    sensitive: Sequence[Coded] = ()  # the sensitive columns
+    # the loss that classes keep small: "information" measures distances in standard deviations (eq. 2), "granularity"
+    # in shares of each column's domain
     aim: str = "information"
-    hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
-    options: Any = None
-    progress: Progress = silent
+    hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)  # by column
+    options: Any = None  # of the method
+    progress: Progress = silent  # called with what is done and how far it is
+    # by column, the count of every value in the whole table, if the records are only a part of it
     tallies: Sequence[NDArray[np.int64]] | None = None
-    wishes: Wishes = field(default_factory=Wishes)
-    table: Table | None = None
+    wishes: Wishes = field(default_factory=Wishes)  # constraints on the result
+    table: Table | None = None  # the table of the columns, for methods that change other columns too
+    # by question, which records may not share a class: see `find_skip_groups`
     asked: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]] = ()
 
     def counted(self) -> Problem:

@@ -131,12 +131,8 @@ def class_labels(
 
 def class_limits(codes: NDArray[np.unsignedinteger], grouping: Grouping) -> tuple[NDArray[Any], NDArray[Any]]:
     """The smallest and largest code in every class."""
-    from incrowd.protection import kernels_classes
-
-    low = np.empty(grouping.ends.size, dtype=codes.dtype)
-    high = np.empty_like(low)
-    kernels_classes.class_limits(codes, grouping.order, grouping.ends, low, high)
-    return low, high
+    members, starts = codes[grouping.order], grouping.ends - grouping.sizes
+    return np.minimum.reduceat(members, starts), np.maximum.reduceat(members, starts)
 
 
 def _ancestors(column: Coded, grouping: Grouping, levels: Sequence[Level]) -> tuple[NDArray[np.int32], pa.Array]:

@@ -62,9 +62,6 @@ def read_counts(data: Any) -> dict[str, dict[str, int]]:
 
     A value that is listed twice counts twice.
 
-    Args:
-        data: the table of counts.
-
     Returns:
         For every column, how many masked cells hid each value.
 

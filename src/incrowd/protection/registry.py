@@ -70,7 +70,7 @@ class ProtectionMethod:
     def takes(self, option: str) -> bool:
         """True if an option of `protect` other than a role has an effect with this method; others are refused or idle.
 
-        >>> [name for name, method in METHODS.items() if method.takes("widest")]
+        >>> [name for name, method in PROTECTION_METHODS.items() if method.takes("widest")]
         ['partition', 'generalise']
         """
         if option in OPTIONS:
@@ -93,7 +93,7 @@ _NEEDED_INPUTS = {  # options that have an effect only with one of these inputs
     "delta": ("t",),
 }
 
-METHODS: dict[str, ProtectionMethod] = {
+PROTECTION_METHODS: dict[str, ProtectionMethod] = {
     "partition": ProtectionMethod(
         "partition",
         partition,
@@ -179,17 +179,17 @@ def choose_method(
 ) -> tuple[str, ProtectionMethod, MethodOptions | None]:
     """Find a method by its name or by its options object; `given` are options passed as keywords."""
     if isinstance(method, MethodOptions):
-        found = [name for name, entry in METHODS.items() if entry.options is type(method)]
+        found = [name for name, entry in PROTECTION_METHODS.items() if entry.options is type(method)]
         if not found or given:
             raise InputError(
                 f"the method is given as {type(method).__name__}; "
                 + (f"put {', '.join(given)} into it" if found else "no method has these options")
             )
-        return found[0], METHODS[found[0]], method
-    if not isinstance(method, str) or method not in METHODS:
-        raise InputError(f"there is no method {method!r}; use {', '.join(METHODS)}", hint="method")
-    options = METHODS[method].options
+        return found[0], PROTECTION_METHODS[found[0]], method
+    if not isinstance(method, str) or method not in PROTECTION_METHODS:
+        raise InputError(f"there is no method {method!r}; use {', '.join(PROTECTION_METHODS)}", hint="method")
+    options = PROTECTION_METHODS[method].options
     unknown = sorted(set(given) - {field.name for field in fields(options)} if options else given)
     if unknown:
         raise InputError(f"{method!r} does not take {', '.join(unknown)}")
-    return method, METHODS[method], options(**given) if options else None
+    return method, PROTECTION_METHODS[method], options(**given) if options else None

@@ -139,7 +139,7 @@ def describe_given_back(fact: RecoveringColumn) -> str:
     share = "" if fact.told == 1.0 else f" for {percent(fact.told)} of the records"
     advice = f"remove {fact.column}" if fact.others else "remove it"
     return (
-        f"{fact.telling} {fact.gives_back} back{share}: with {'them' if fact.others else 'it'} the smallest class has "
+        f"{fact.telling}{share}: with {'them' if fact.others else 'it'} the smallest class has "
         f"{fact.k:,} and not {fact.k_without:,}, and {fact.uniques:,} are unique; {advice}, or name "
         f"{'them as quasi-identifiers' if fact.others else 'it as a quasi-identifier'} too"
     )

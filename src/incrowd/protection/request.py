@@ -27,7 +27,7 @@ from incrowd.protection.perturbation.perturb import read_steps
 from incrowd.protection.problem import Demand, Problem, Wishes, check_values, require_known, settle_aim
 from incrowd.protection.protect_options import ProtectKeywords
 from incrowd.protection.recoding import as_nominal
-from incrowd.protection.registry import METHODS, choose_method
+from incrowd.protection.registry import PROTECTION_METHODS, choose_method
 from incrowd.protection.validate import (
     SettledColumns,
     check_columns,
@@ -42,29 +42,18 @@ from incrowd.tables import Table, TableLike, read_table
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Request:
-    """What `protect` is asked for, checked as far as it can be without encoding the table.
+    """What `protect` is asked for, checked as far as it can be without encoding the table."""
 
-    Attributes:
-        table: the table.
-        asked: the options as they were given.
-        method: the name of the method.
-        options: the method's own options.
-        columns: the roles of the columns.
-        diverse: the sensitive columns that the demand holds for.
-        demand: the guarantee.
-        wishes: constraints on the result.
-        key: the bytes from which pseudonyms are derived.
-    """
-
-    table: Table
+    table: Table  # the table
+    # the options as they were given
     asked: ProtectKeywords = field(repr=False)  # holds the key
-    method: str
-    options: MethodOptions | None
-    columns: SettledColumns
-    diverse: Sequence[str]
-    demand: Demand
-    wishes: Wishes
-    key: bytes | None = field(repr=False)
+    method: str  # the name of the method
+    options: MethodOptions | None  # the method's own options
+    columns: SettledColumns  # the roles of the columns
+    diverse: Sequence[str]  # the sensitive columns that the demand holds for
+    demand: Demand  # the guarantee
+    wishes: Wishes  # constraints on the result
+    key: bytes | None = field(repr=False)  # the bytes from which pseudonyms are derived
 
     def without_nested(self) -> Request:
         """The request with columns of lists and records removed, unless they have a role."""
@@ -105,7 +94,7 @@ class Request:
             )
         if self.asked["output"] is None:
             return
-        if METHODS[self.method].perturbs:
+        if PROTECTION_METHODS[self.method].perturbs:
             raise InputError(
                 "perturbed columns are values of their own type already; leave the output out", hint="output"
             )

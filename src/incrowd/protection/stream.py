@@ -30,7 +30,7 @@ from incrowd.protection.batch_fingerprints import BatchFingerprints, is_first_ba
 from incrowd.protection.merge_classes import is_diverse
 from incrowd.protection.method_options import require_whole
 from incrowd.protection.protect_options import DiversityKind, StreamKeywords
-from incrowd.protection.registry import METHODS
+from incrowd.protection.registry import PROTECTION_METHODS
 from incrowd.protection.release import draw_uninformative_order, in_order
 from incrowd.protection.release_log import DELAY, LoggedBatch, ReleaseLog, kinds_of
 from incrowd.protection.result import Protected
@@ -153,7 +153,7 @@ class Stream:
         return stream
 
     def _begin(self, log: ReleaseLog, seen: BatchFingerprints, wishes: StreamKeywords) -> None:
-        check_demand(log.demand, sys.maxsize, log.demanding, METHODS["partition"])
+        check_demand(log.demand, sys.maxsize, log.demanding, PROTECTION_METHODS["partition"])
         if log.person in (*log.quasi_identifiers, *log.sensitive):
             raise InputError(f"{log.person!r} is the person column and has another role too; give it one role")
         require_whole("the number of batches that a record may wait for", log.delay, 0)

@@ -23,23 +23,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SettledColumns:
-    """The roles of the columns.
+    """The roles of the columns."""
 
-    Attributes:
-        quasi_identifiers: the columns that an attacker may know.
-        sensitive: the sensitive columns.
-        person: the column that says whose record it is.
-        other: columns that an attacker cannot know.
-        removed: columns that are left out.
-        notes: decisions about columns that the user did not make.
-    """
-
-    quasi_identifiers: list[str]
-    sensitive: list[str]
-    person: str | None
-    other: list[str]
-    removed: list[str]
-    notes: list[str]
+    quasi_identifiers: list[str]  # the columns that an attacker may know
+    sensitive: list[str]  # the sensitive columns
+    person: str | None  # the column that says whose record it is
+    other: list[str]  # columns that an attacker cannot know
+    removed: list[str]  # columns that are left out
+    notes: list[str]  # decisions about columns that the user did not make
 
     def without_role(self, names: Sequence[str]) -> list[str]:
         """The given columns that have no role."""
@@ -61,13 +52,9 @@ def settle_columns(
     Args:
         table: the table. Quasi-identifiers and sensitive columns whose numbers are codes become categories.
         quasi_identifiers: the columns that an attacker may know.
-        sensitive: the sensitive columns.
         asked: the options of `protect`: the person column, columns to remove, and columns that nobody can know.
         described: columns whose values are described by an option, so that they keep their types.
         in_steps: columns that perturbation steps change, so that they are not removed.
-
-    Returns:
-        The roles of the columns.
 
     Raises:
         InputError: a column has two roles, or does not exist.

@@ -19,13 +19,7 @@ def write_attacks(
     """Write the results of attacks on a release as one page.
 
     Args:
-        found: the attacks.
-        path: the file.
         groups: success rates by group, if they are to be shown.
-        force: replace an existing file.
-
-    Returns:
-        The path.
 
     Raises:
         InputError: the file exists and may not be replaced.

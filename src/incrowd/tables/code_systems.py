@@ -20,18 +20,13 @@ _CHAPTERS = (  # of ICD-10
 
 @dataclass(frozen=True, slots=True)
 class CodeSystem:
-    """A system of hierarchical codes.
+    """A system of hierarchical codes."""
 
-    Attributes:
-        name: its common name.
-        pattern: a pattern that all its codes match.
-        named: a pattern for the column name, needed if the codes look like other numbers; otherwise empty.
-        coarser: the coarser codes of one code, finest first; the same number for every code.
-    """
-
-    name: str
-    pattern: re.Pattern[str]
+    name: str  # its common name
+    pattern: re.Pattern[str]  # a pattern that all its codes match
+    # a pattern for the column name, needed if the codes look like other numbers; otherwise empty
     named: re.Pattern[str] | None
+    # the coarser codes of one code, finest first; the same number for every code
     coarser: Callable[[str], tuple[str, ...]]
 
 

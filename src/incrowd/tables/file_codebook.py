@@ -13,25 +13,19 @@ from incrowd.tables.text_dialect import TextDialect
 
 @dataclass(frozen=True, slots=True)
 class FileCodebook:
-    """Descriptions of columns.
+    """Descriptions of columns."""
 
-    Attributes:
-        descriptions: the description of each column in words ("variable labels").
-        value_labels: by column, the label of each code.
-        missing: by column, how many cells are missing for which reason, such as "refused".
-        scales: the scale of measurement of columns, if the file states it.
-        formats: the format of a column in the terms of its file, such as F8.2 or %td.
-        unused_labels: columns whose file has labels for codes that no cell holds.
-        dialect: how a text file is written.
-    """
-
+    # the description of each column in words ("variable labels")
     descriptions: Mapping[str, str] = field(default_factory=dict)
-    value_labels: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
+    value_labels: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)  # by column, the label of each code
+    # by column, how many cells are missing for which reason, such as "refused"
     missing: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    # the scale of measurement of columns, if the file states it
     scales: Mapping[str, Scale] = field(default_factory=dict)
+    # the format of a column in the terms of its file, such as F8.2 or %td
     formats: Mapping[str, str] = field(default_factory=dict)
-    unused_labels: tuple[str, ...] = ()
-    dialect: TextDialect = field(default_factory=TextDialect)
+    unused_labels: tuple[str, ...] = ()  # columns whose file has labels for codes that no cell holds
+    dialect: TextDialect = field(default_factory=TextDialect)  # how a text file is written
 
 
 def label_texts(labels: Mapping[Any, str], codes: Sequence[Any]) -> dict[Any, str]:

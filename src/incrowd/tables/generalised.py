@@ -93,19 +93,12 @@ def _member(bare: str) -> str | None:
 
 
 class PlainSets(NamedTuple):
-    """Sets that are written without quotation marks.
+    """Sets that are written without quotation marks."""
 
-    Attributes:
-        places: their positions among the labels.
-        sizes: the number of members of each set.
-        members: the members of all sets in sequence, as positions in `texts`.
-        texts: all distinct members, as written; None is a null.
-    """
-
-    places: NDArray[np.int64]
-    sizes: NDArray[np.int64]
-    members: NDArray[np.int64]
-    texts: list[str | None]
+    places: NDArray[np.int64]  # their positions among the labels
+    sizes: NDArray[np.int64]  # the number of members of each set
+    members: NDArray[np.int64]  # the members of all sets in sequence, as positions in `texts`
+    texts: list[str | None]  # all distinct members, as written; None is a null
 
 
 def split_plain_sets(labels: pa.Array) -> PlainSets:

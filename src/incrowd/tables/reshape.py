@@ -37,7 +37,6 @@ def reshape(
     The whole table is read for this.
 
     Args:
-        table: the table as it was opened.
         explode: a column of lists, records or maps: a row for each item, the record's number in the column `record`.
         serial_dates: columns of whole numbers that are Excel's dates.
         fold: whether texts that differ only in case, blanks or Unicode form are one value.

@@ -84,29 +84,29 @@ def fetch(path: str, memory: int, sheet: str | int | None, *, allow_network: boo
     Also returns whether `sheet` was used to choose the member of a .zip file.
     """
     scheme = re.match(r"([a-z0-9]+)://", path.lower())
-    if path == STANDARD_INPUT:
-        workspace = Workspace(memory)
-        copied = [_copy_standard_input(workspace.folder)]
-    elif scheme is not None and scheme[1] in WEB | STORES:
-        if not allow_network:
-            raise InputError(
-                f"{masked(path)} is an address; nothing is fetched over the network unless you allow it",
-                hint="allow_network",
-            )
-        workspace = Workspace(memory)
-        copied = [_copy_address(path, workspace.folder)]
-    else:
-        copied = find_files(path)
-        if not any(part.lower().endswith((*COMPRESSIONS, ZIP)) for part in copied):
-            return Files(copied), False
-        workspace = Workspace(memory)
-    chooses = any(part.lower().endswith(ZIP) for part in copied)
-    others: list[str] = []
-    unpacked = [_unpack(part, workspace.folder / str(place), sheet, others) for place, part in enumerate(copied)]
-    return Files(unpacked, workspace, tuple(others)), chooses
+    is_remote = scheme is not None and scheme[1] in WEB | STORES
+    if is_remote and not allow_network:
+        raise InputError(
+            f"{masked(path)} is an address; nothing is fetched over the network unless you allow it",
+            hint="allow_network",
+        )
+    is_copied = path == STANDARD_INPUT or is_remote
+    found = [] if is_copied else find_files(path)
+    if not is_copied and not any(part.lower().endswith((*COMPRESSIONS, ZIP)) for part in found):
+        return Files(found), False
+    workspace = Workspace(memory)
+    try:
+        if is_copied:
+            found = [(_copy_address if is_remote else _copy_standard_input)(path, workspace.folder)]
+        others: list[str] = []
+        unpacked = [_unpack(part, workspace.folder / str(place), sheet, others) for place, part in enumerate(found)]
+    except BaseException:
+        workspace.close()  # now, not when nobody holds the error any more
+        raise
+    return Files(unpacked, workspace, tuple(others)), any(part.lower().endswith(ZIP) for part in found)
 
 
-def _copy_standard_input(folder: Path) -> str:
+def _copy_standard_input(_: str, folder: Path) -> str:
     """Copy standard input to a file; its first bytes give the format, and CSV is the default."""
     stream: Any = sys.stdin.buffer
     head = stream.read(16)
@@ -213,8 +213,16 @@ def _damage(name: str) -> Iterator[None]:
 
 
 def _copy(stream: Any, file: IO[bytes], folder: Path) -> None:
-    """Copy a stream in blocks, and stop before the disk is full."""
+    """Copy a stream in blocks, and stop before the disk is full: a stream may have no end."""
+    most = shutil.disk_usage(folder).free // 2
     while block := stream.read(_COPIED_BYTES):
+        most -= len(block)
+        if most < 0:
+            raise InputError(
+                f"a private copy of the table would take more than half of what is free on the disk of "
+                f"{folder.parent}, and work on it needs room, too; free space, or name a folder on a larger disk in "
+                "TMPDIR"
+            )
         if shutil.disk_usage(folder).free < _LEAST_FREE:
             raise InputError(
                 "a private copy of the table would fill the disk; free space, or name a folder on a larger disk in "

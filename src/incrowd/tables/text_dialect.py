@@ -19,19 +19,12 @@ _ENCODINGS = {"iso8859-1": "cp1252", "cp1252": "cp1252", "utf-16": "utf-16", "ut
 
 @dataclass(frozen=True, slots=True)
 class TextDialect:
-    """The separator, the decimal sign and the encoding of delimited text.
+    """The separator, the decimal sign and the encoding of delimited text."""
 
-    Attributes:
-        separator: the character between cells.
-        decimal: the decimal sign of numbers.
-        encoding: the name of the encoding.
-        particular: other features of the file, in words, that are not reproduced.
-    """
-
-    separator: str = ","
-    decimal: str = "."
-    encoding: str = "utf-8"
-    particular: tuple[str, ...] = ()
+    separator: str = ","  # the character between cells
+    decimal: str = "."  # the decimal sign of numbers
+    encoding: str = "utf-8"  # the name of the encoding
+    particular: tuple[str, ...] = ()  # other features of the file, in words, that are not reproduced
 
     def for_file(self, parts: Iterable[pa.Table], ending: str) -> TextDialect:
         """The closest dialect from which a reader recovers all rows, for a file with this ending.

@@ -18,6 +18,13 @@ class CandidateRisk(Model):
     correctness: float
 
 
+class ColumnDetail(Model):
+    """The share of its detail that a column keeps."""
+
+    column: str
+    detail: float
+
+
 class Candidate(Model):
     """A protected table with the settings that made it, the remaining risk and detail, and the verdict on it.
 
@@ -25,7 +32,10 @@ class Candidate(Model):
     `highest_basis`. `reason` is the main reason against a release other than the limits; `conditions` are what a yes
     depends on, with warnings and the results of attacks. `detail_words` say of what `detail` is a share, and what is
     left out. `columns` counts those of the original; `perturbed` columns are changed by chance, and there is no
-    guarantee on classes then. `when_saved` are its numbers in the project that was reopened.
+    guarantee on classes then. `highest_before` is the highest risk of the original on the same basis, None if it is
+    not known; `population_unused` says why a given population does not count for the candidate. `least_kept` are
+    the columns that lost most detail; `same_as` names an older candidate with the same cells. `when_saved` are its
+    numbers in the project that was reopened.
     """
 
     id: str
@@ -42,8 +52,12 @@ class Candidate(Model):
     basis: Literal["table", "population"]
     highest: float
     highest_basis: Literal["table", "population", "attacks"]
+    highest_before: float | None
+    population_unused: str | None
     detail: float
     detail_words: str
+    least_kept: list[ColumnDetail]
+    same_as: str | None
     decision: str
     headline: str
     sentence: str

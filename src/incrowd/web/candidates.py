@@ -6,9 +6,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain, count
 from typing import Any, Literal
 
-from incrowd.protection import METHODS
+from incrowd.assessment.reasons import POPULATION_UNUSED
+from incrowd.protection import PROTECTION_METHODS
 from incrowd.web import candidate_models as models
-from incrowd.web.cells import MASK, cell_text, masked_cell
+from incrowd.web.cells import cell_text, masked_cell, masked_release
 from incrowd.web.conditions import judge_candidate, list_conditions
 from incrowd.web.downloads import file_name, upload_ending
 from incrowd.web.jobs import Job
@@ -18,6 +19,7 @@ from incrowd.web.releases import Release
 from incrowd.web.session_table import OpenTable
 from incrowd.wording import counted, number
 
+_LEAST_KEPT = 3  # columns on a card
 _OUTPUTS = {"bounds": "bounds", "midpoint": "midpoints", "mean": "means", "mode": "commonest values"}
 
 
@@ -26,8 +28,19 @@ def is_candidate(job: Job) -> bool:
     return job.state == "done" and job.outcome is not None and job.outcome.release is not None
 
 
-def describe_candidate(job: Job, table: OpenTable) -> models.Candidate:
-    """A candidate as the API shows it."""
+def describe_candidates(jobs: Sequence[Job], table: OpenTable) -> list[models.Candidate]:
+    """The candidates among some jobs; one with the same cells as an older candidate says so."""
+    oldest: dict[str, Job] = {}
+    same: dict[str, str] = {}
+    for job in sorted(filter(is_candidate, jobs), key=lambda job: job.created):
+        first = oldest.setdefault(_release(job).fingerprint, job)
+        if first is not job:
+            same[job.id] = candidate_name(first)
+    return [describe_candidate(job, table, same_as=same.get(job.id)) for job in jobs if is_candidate(job)]
+
+
+def describe_candidate(job: Job, table: OpenTable, *, same_as: str | None = None) -> models.Candidate:
+    """A candidate as the API shows it; `same_as` names an older one with the same cells."""
     result, made_by = _result(job), _made_by(job)
     reopened = table.history.reopened
     earlier = next((run for run in reopened.runs if run.protection == asked_by(job)), None) if reopened else None
@@ -48,8 +61,12 @@ def describe_candidate(job: Job, table: OpenTable) -> models.Candidate:
         basis=result["basis"],
         highest=verdict["highest"],
         highest_basis=verdict["basis"],
+        highest_before=_highest_before(result, verdict["basis"]),
+        population_unused=population_unused(verdict),
         detail=result["evaluation"]["granularity"],
         detail_words=detail_in_words(result, len(table.table.columns)),
+        least_kept=_least_kept(result),
+        same_as=same_as,
         decision=verdict["decision"],
         headline=verdict["headline"],
         sentence=verdict["recommendation"],
@@ -63,6 +80,26 @@ def describe_candidate(job: Job, table: OpenTable) -> models.Candidate:
         perturbed=perturbed,
         when_saved=earlier.summary if earlier else None,
     )
+
+
+def population_unused(verdict: Mapping[str, Any]) -> str | None:
+    """The verdict's reason why a given population does not count for a protected table; None if it counts."""
+    return next((reason for reason in verdict["reasons"] if reason.startswith(POPULATION_UNUSED)), None)
+
+
+def _highest_before(result: Mapping[str, Any], basis: str) -> float | None:
+    """The highest risk of the original on the basis of the candidate's; None if it is not known."""
+    if basis == "population":
+        before: float | None = result["highest_before"]
+        return before
+    return 1 / result["before"]["k"] if basis == "table" and not result["guarantee"]["perturbed"] else None
+
+
+def _least_kept(result: Mapping[str, Any]) -> list[models.ColumnDetail]:
+    """The columns that lost most detail, the least kept first."""
+    costs = sorted(result["evaluation"]["columns"], key=lambda one: float(one["granularity"]))
+    lost = [one for one in costs if one["granularity"] < 1]
+    return [models.ColumnDetail(column=one["column"], detail=one["granularity"]) for one in lost[:_LEAST_KEPT]]
 
 
 def detail_in_words(result: Mapping[str, Any], columns: int) -> str:
@@ -99,8 +136,8 @@ def name_of(made_by: ProtectionRequest) -> str:
     >>> name_of(ProtectionRequest(k=11, beta=2, sensitive="illness"))
     'partition, k = 11, beta = 2'
     """
-    parts = [METHODS[made_by.method].label]
-    if METHODS[made_by.method].guarantees_k:
+    parts = [PROTECTION_METHODS[made_by.method].label]
+    if PROTECTION_METHODS[made_by.method].guarantees_k:
         parts.append(f"k = {made_by.k:,}")
     parts += [f"l = {number(made_by.l)}"] if made_by.l is not None else []
     parts += [f"t = {made_by.t if isinstance(made_by.t, str) else number(made_by.t)}"] if made_by.t is not None else []
@@ -223,7 +260,7 @@ def rows_side_by_side(job: Job, table: OpenTable, question: models.RowsQuestion)
             models.RowPair(
                 record=record,
                 before=[was if question.show else masked_cell(table.kind_of(name)) for name, was, _ in pairs],
-                after=["" if now is None else now if question.show else MASK for _, _, now in pairs],
+                after=[(now or "") if question.show else masked_release(was, now) for _, was, now in pairs],
                 changed=[was != now for _, was, now in pairs],
             )
         )

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StringConstraints
 
 from incrowd.assessment.question import MOST_TOLERATED
-from incrowd.attacks import KINDS as ATTACKS
+from incrowd.attacks import KINDS as ATTACK_KINDS
 from incrowd.attacks import AttackKind
 from incrowd.evaluation.method_frontier import FRONTIER_METHODS, FrontierMethod
 from incrowd.web.fields import (
@@ -356,7 +356,7 @@ class AttackQuestion(Model):
     """
 
     released: Id
-    kinds: Annotated[list[AttackKind], Field(min_length=1, max_length=len(ATTACKS))] | None = None
+    kinds: Annotated[list[AttackKind], Field(min_length=1, max_length=len(ATTACK_KINDS))] | None = None
     known: Columns | Annotated[dict[Name, Columns], Field(max_length=17)] | None = None
     secret: Name | None = None
     holdout: Id | None = None

@@ -17,7 +17,7 @@ from fastapi import APIRouter, FastAPI, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from incrowd.attacks.result import SUCCESS
-from incrowd.protection import METHODS
+from incrowd.protection import PROTECTION_METHODS
 from incrowd.protection.perturbation import STEPS
 from incrowd.recipients import RECIPIENTS, settle_limits
 from incrowd.reports.html import chart_engine
@@ -49,8 +49,8 @@ _STEPS = [  # of perturbation: the kind, its class, and its named options withou
     (kind, step, [name for name, reader in step.reads.items() if reader is not Path][1:])
     for kind, step in STEPS.items()
 ]
-_CHOICES = {"attacks": SUCCESS, "methods": METHODS, "steps": _STEPS, "endings": ",".join(ENDINGS)}
-_OF_METHOD = re.compile(rf"^For ({'|'.join(METHODS)})( with \w+)?: ")  # a field is shown with its methods only
+_CHOICES = {"attacks": SUCCESS, "methods": PROTECTION_METHODS, "steps": _STEPS, "endings": ",".join(ENDINGS)}
+_OF_METHOD = re.compile(rf"^For ({'|'.join(PROTECTION_METHODS)})( with \w+)?: ")  # shown with its methods only
 _HELP = {name: method_labels(_OF_METHOD.sub("", option.help)) for name, option in FURTHER.items()}
 _CHOICES |= {"role_words": ROLE_WORDS, "options": ASKED, "further": _HELP}
 router = APIRouter(include_in_schema=False)

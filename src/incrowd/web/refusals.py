@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from incrowd.errors import IncrowdError
-from incrowd.protection import METHODS
+from incrowd.protection import PROTECTION_METHODS
 
 _MUST = {
     "less_than_equal": "at most {le:,.15g}",
@@ -54,10 +54,10 @@ def method_labels(text: str) -> str:
     >>> method_labels("'coarsen' takes no wishes; partition, generalise and blank do")
     '“same ranges for everybody” takes no wishes; “partition”, “one coding for all” and “fewest cells blanked” do'
     """
-    name = "|".join(METHODS)
+    name = "|".join(PROTECTION_METHODS)
 
     def label(match: re.Match[str]) -> str:
-        return re.sub(rf"'?\b({name})\b'?", lambda found: f"“{METHODS[found[1]].label}”", match[0])
+        return re.sub(rf"'?\b({name})\b'?", lambda found: f"“{PROTECTION_METHODS[found[1]].label}”", match[0])
 
     return re.sub(rf"'(?:{name})'|\b(?:{name})(?:(?:, | and | or )(?:{name}))+\b", label, text)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from incrowd.assessment import Question
 
+_BATCH = 65_536  # rows
 CellChange = Literal["kept", "coarser", "removed"]
 
 
@@ -69,6 +71,17 @@ class Release:
     def classes(self) -> Classes:
         """The classes of its records, counted once."""
         return assign_classes(self.table, self.quasi_identifiers, self.person)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of the columns and cells, whatever the settings and the name of the release."""
+        digest = hashlib.sha256()
+        for start in range(0, max(self.table.rows, 1), _BATCH):
+            part = load_part(self.file, list(self.table.columns), start, _BATCH).replace_schema_metadata()
+            digest.update(str(part.schema).encode())
+            for batch in part.combine_chunks().to_batches():
+                digest.update(batch.serialize())
+        return digest.hexdigest()
 
     def row_of(self, record: int) -> int | None:
         """The row that a record of the original became; None if it was left out."""

@@ -9,7 +9,7 @@ from incrowd.assessment import Assessment
 from incrowd.assessment.sections.section import PENDING
 from incrowd.reports import DataTable
 from incrowd.reports.template_values import plain_document, plain_table, safe_json
-from incrowd.web.candidates import detail_in_words
+from incrowd.web.candidates import candidate_name, detail_in_words, population_unused
 from incrowd.web.conditions import judge_candidate, list_conditions
 from incrowd.wording import Advice, chosen_percent, display_names, with_display_names
 
@@ -78,12 +78,21 @@ def _figure_context(session: Session, job: Job) -> dict[str, Any]:
     return {
         "conditions": with_display_names(list_conditions(job), shown) if "undone" in result else [],
         "detail": detail_in_words(result, len(columns)) if "undone" in result else "",
+        "kept_columns": _kept_columns(result["evaluation"]["columns"], shown) if "undone" in result else [],
+        "name": candidate_name(job) if "undone" in result else "",
+        "population_unused": population_unused(result["verdict"]) if "undone" in result else None,
         "result": with_display_names(result, shown),
         "data": safe_json(result),
         "notes": [_as_sentence(note, [*columns, *shown.values()]) for note in with_display_names(notes, shown)],
         "figures": [_plain_figure(name, figure) for name, figure in figures.items()],
         "specs": safe_json(specs),
     }
+
+
+def _kept_columns(costs: Sequence[Mapping[str, Any]], shown: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The columns that protection made coarser with their detail, the least kept first."""
+    ordered = sorted(costs, key=lambda one: float(one["granularity"]))
+    return [{**one, "shown": shown.get(one["column"], one["column"])} for one in ordered]
 
 
 def _as_sentence(note: str, columns: Sequence[str]) -> str:

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { curveQuestion, pastedRanks, pastedTechniques } from "./curve-questions.js";
+import { PURPOSES, curveQuestion, pastedRanks, pastedTechniques } from "./curve-questions.js";
 
 test("ranks are whole numbers from 1, however they are parted", () => {
   assert.deepEqual(pastedRanks("1, 3\n2;17"), [1, 3, 2, 17]);
@@ -28,4 +28,7 @@ test("a form becomes a question, or says what is missing", () => {
   assert.throws(() => curveQuestion("robust", { gallery: "" }), /gallery/);
   assert.deepEqual(curveQuestion("regenerate", { counts: "ab" }), ["regenerations", { counts: "ab" }]);
   assert.throws(() => curveQuestion("regenerate", { counts: "" }), /counts/);
+});
+test("every question has a purpose", () => {
+  for (const kind of ["exact", "check", "sparse", "ranks", "pasted", "robust", "techniques", "items", "protect-items", "protect-points", "masked", "regenerate"]) assert.match(PURPOSES[kind], /^[A-Z].*[.?]$/);
 });

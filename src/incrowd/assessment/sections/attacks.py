@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from incrowd.assessment.sections.section import AssessmentState, Section, Statement
 from incrowd.attacks import AttackRisk, ReleaseAttacks, attack_release, kinds_for
-from incrowd.recipients import judge
-from incrowd.wording import Advice, chosen_percent, interval_at, listed, percent
+from incrowd.attacks.result import fewest_trials
+from incrowd.recipients import Judgement, is_within, judge
+from incrowd.wording import Advice, chosen_percent, counted, interval_at, listed, percent
 
 if TYPE_CHECKING:
     from incrowd.assessment.question import Question
@@ -25,6 +26,64 @@ class AttackJudgement(NamedTuple):
     not_run: tuple[str, ...] = ()
 
 
+class JudgedAttack(NamedTuple):
+    """An attack beside the limit, in words: its risk with the interval, the judgement, and what to do.
+
+    `judgement` is "not judged" for distances, which prove nothing, and "not run" for an attack that could not be run.
+    """
+
+    name: str
+    risk: str
+    judgement: Judgement | Literal["not judged", "not run"]
+    words: str
+    advice: str
+
+
+def _judge_one(one: AttackRisk, limit: float) -> Judgement:
+    return judge(one.risk.value, limit, one.risk[1:])
+
+
+def judge_each_attack(attacks: ReleaseAttacks, limit: float) -> list[JudgedAttack]:
+    """Every attack with its judgement and the next thing to do; those that could not be run come last.
+
+    Args:
+        attacks: the attacks on a release.
+        limit: the highest accepted risk.
+    """
+    texts = zip(attacks.attacks, attacks.as_text(), strict=True)
+    judged = [_in_words(one, name, f"{risk} ({interval})", limit) for one, (name, _, _, risk, interval) in texts]
+    return [*judged, *(_not_run(name, reason, name in attacks.not_tried) for name, reason in attacks.not_run.items())]
+
+
+def _not_run(name: str, reason: str, is_needed: bool) -> JudgedAttack:
+    if not is_needed:
+        return JudgedAttack(name, "–", "not judged", "not judged", f"Nothing: a decision does not need it ({reason}).")
+    advice = f"What was not tried is not known to fail: {reason}."
+    return JudgedAttack(name, "–", "not run", "not run", advice)
+
+
+def _in_words(one: AttackRisk, name: str, risk: str, limit: float) -> JudgedAttack:
+    if one.kind == "distances":
+        return JudgedAttack(name, risk, "not judged", "not judged", "Nothing: distances alone prove nothing.")
+    judgement = _judge_one(one, limit)
+    if judgement == "within":
+        return JudgedAttack(name, risk, judgement, "within the limit", "Nothing.")
+    if judgement == "over":
+        advice = "Make the release with larger classes or fewer columns, and attack it again."
+        return JudgedAttack(name, risk, judgement, "above the limit", advice)
+    fewest = fewest_trials(limit)
+    if one.targets < fewest:
+        tried = counted(one.targets, "attack was", "attacks were")
+        advice = f"Take more records: {tried} tried, and even {fewest - 1:,} without a success do not rule it out."
+    elif one.lacks_control:
+        advice = "Give a holdout (people who are not in the original): without one, luck cannot be told from a leak."
+    elif not is_within(one.risk.value, limit):
+        advice = "Make the release with larger classes or fewer columns: what was seen is above the limit."
+    else:
+        advice = "Take more records, or a larger holdout: the interval becomes narrower."
+    return JudgedAttack(name, risk, judgement, "cannot tell: too few trials", advice)
+
+
 def judge_attacks(question: Question, attacks: ReleaseAttacks | None) -> AttackJudgement:
     """Compare every attack with the limit on the average risk; an attack that was not run counts as open.
 
@@ -37,7 +96,7 @@ def judge_attacks(question: Question, attacks: ReleaseAttacks | None) -> AttackJ
     if attacks is None or attacks.worst is None:
         return AttackJudgement(not_run=(_ALL,))
     limit = question.limits.of_average
-    judged = [(one, judge(one.risk.value, limit, one.risk[1:])) for one in attacks.deciding]
+    judged = [(one, _judge_one(one, limit)) for one in attacks.deciding]
     return AttackJudgement(
         (
             *attacks.copies,

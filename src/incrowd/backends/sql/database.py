@@ -63,7 +63,6 @@ def open_database(
         table: the table or view; None if the database has only one.
         query: a SELECT, instead of a table.
         timeout: seconds that a statement may take (PostgreSQL).
-        memory: memory limit in bytes.
         infer_types: starts the type inference for columns that the database sends as text.
 
     Returns:

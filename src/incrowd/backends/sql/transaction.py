@@ -16,17 +16,11 @@ _LISTED = 30  # tables that a message lists
 
 
 class DatabaseColumn(NamedTuple):
-    """The way to read a column in SQL.
+    """The way to read a column in SQL."""
 
-    Attributes:
-        sql: expression that gives equal values one notation.
-        shapes: types that may be inferred if the column is read as text.
-        example: SQL literal of the column's type.
-    """
-
-    sql: str
-    shapes: tuple[str, ...] = ()
-    example: str = "''"
+    sql: str  # expression that gives equal values one notation
+    shapes: tuple[str, ...] = ()  # types that may be inferred if the column is read as text
+    example: str = "''"  # SQL literal of the column's type
 
 
 class Transaction:

@@ -21,23 +21,15 @@ from incrowd.tables import Table, read_table
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StepOutcome:
-    """Result of a step: the new columns, and its documentation for analysts.
+    """Result of a step: the new columns, and its documentation for analysts."""
 
-    Attributes:
-        columns: by name, the column after the step.
-        treatment: what was done, with its parameters, in words.
-        correction: how to correct an analysis for the step, in words.
-        published: further parameters that analysts need, by name.
-        spread: by column, the standard deviation of the added noise; it is published, so an attacker knows it too.
-        notes: what the step could not do.
-    """
-
-    columns: dict[str, pa.Array]
-    treatment: str
-    correction: str
-    published: Mapping[str, Any] = field(default_factory=dict)
+    columns: dict[str, pa.Array]  # by name, the column after the step
+    treatment: str  # what was done, with its parameters, in words
+    correction: str  # how to correct an analysis for the step, in words
+    published: Mapping[str, Any] = field(default_factory=dict)  # further parameters that analysts need, by name
+    # by column, the standard deviation of the added noise; it is published, so an attacker knows it too
     spread: Mapping[str, float] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what the step could not do
 
 
 @dataclass(slots=True, eq=False)

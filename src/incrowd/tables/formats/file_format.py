@@ -51,22 +51,16 @@ class ReadOptions:
 
 @dataclass(frozen=True, slots=True)
 class FileContents:
-    """An opened file: a backend that holds its rows, or the rows themselves if the format is read whole.
-
-    Attributes:
-        notes: how the file was understood, for the user.
-        codebook: the metadata of the file.
-        not_counted: what the file holds in addition to the rows, in words; it is not judged, so the file gets no yes.
-        code_counts: counts of the missing codes that were stated for single columns.
-        members: the names of the file's tables.
-    """
+    """An opened file: a backend that holds its rows, or the rows themselves if the format is read whole."""
 
     rows: Backend | pa.Table
-    notes: list[str] = field(default_factory=list)
-    codebook: FileCodebook = field(default_factory=FileCodebook)
+    notes: list[str] = field(default_factory=list)  # how the file was understood, for the user
+    codebook: FileCodebook = field(default_factory=FileCodebook)  # the metadata of the file
+    # what the file holds in addition to the rows, in words; it is not judged, so the file gets no yes
     not_counted: list[str] = field(default_factory=list)
+    # counts of the missing codes that were stated for single columns
     code_counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    members: list[str] = field(default_factory=list)
+    members: list[str] = field(default_factory=list)  # the names of the file's tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,31 +73,22 @@ class StoredBeside:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FileFormat:
-    """One file format: all that reading and writing a table needs to know about it.
+    """One file format: all that reading and writing a table needs to know about it."""
 
-    Attributes:
-        description: the files of this format, in the plural, for messages.
-        extensions: endings of file names, in lower case, with the dot.
-        open: opens the files of one table (one path unless `several_files`), given its name for messages.
-        options: the names of the fields of `ReadOptions` that the format takes.
-        magic: the first bytes of its files, to recognise standard input; empty if they are not fixed.
-        several_files: a folder or a pattern of files may be one table.
-        infers_types: cells are texts, and their types are inferred: by `read_table` if `open` returns a table, by
-            `open` itself if it returns a backend.
-        write: writers by extension; empty if the format is only read.
-        zipped: the extensions whose files are ZIP archives.
-        stored: reads what a file stores in addition to its cells; None if it can only store labels.
-    """
-
-    description: str
-    extensions: tuple[str, ...]
+    description: str  # the files of this format, in the plural, for messages
+    extensions: tuple[str, ...]  # endings of file names, in lower case, with the dot
+    # opens the files of one table (one path unless `several_files`), given its name for messages
     open: Callable[[list[str], str, ReadOptions], FileContents]
-    options: tuple[str, ...] = ()
-    magic: bytes = b""
-    several_files: bool = False
+    options: tuple[str, ...] = ()  # the names of the fields of `ReadOptions` that the format takes
+    magic: bytes = b""  # the first bytes of its files, to recognise standard input; empty if they are not fixed
+    several_files: bool = False  # a folder or a pattern of files may be one table
+    # cells are texts, and their types are inferred: by `read_table` if `open` returns a table, by `open` itself if it
+    # returns a backend
     infers_types: bool = False
+    # writers by extension; empty if the format is only read
     write: Mapping[str, Callable[[pa.Table, Path, FileCodebook], None]] = field(default_factory=dict)
-    zipped: tuple[str, ...] = ()
+    zipped: tuple[str, ...] = ()  # the extensions whose files are ZIP archives
+    # reads what a file stores in addition to its cells; None if it can only store labels
     stored: Callable[[Path], StoredBeside] | None = None
 
 

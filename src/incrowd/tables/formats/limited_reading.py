@@ -32,10 +32,7 @@ def read_limited(
 
     Args:
         function: the function; its arguments, and what it returns, are values of JSON.
-        arguments: its arguments.
         paths: the files, whose size bounds the time.
-        name: how messages call the table.
-        options: the memory limit.
         bytes_a_second: the slowest reading that is allowed, in bytes of the files; sets the time limit.
         unreadable: the message if the reader crashes.
         advice: what to do about a file that takes more than the memory limit.

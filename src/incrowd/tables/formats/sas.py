@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pyarrow as pa
 from incrowd.errors import InputError
 from incrowd.tables.conversions import Temporal
 from incrowd.tables.file_codebook import FileCodebook
-from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions, require_package
+from incrowd.tables.formats.file_format import FileFormat, require_package
 from incrowd.tables.formats.statistics_cells import Package, copy_cells
 from incrowd.tables.formats.statistics_files import open_statistics
 from incrowd.tables.formats.write_statistics import write_statistics
@@ -37,13 +38,11 @@ def _temporal(written: str) -> tuple[Temporal, float] | None:
 PACKAGE = Package("SAS files", date(1960, 1, 1), _temporal)
 
 
-def open_sas(paths: list[str], name: str, options: ReadOptions) -> FileContents:
-    """Read a file; value labels come from a .sas7bcat of the same name, or formats.sas7bcat, in the same folder."""
-    return open_statistics(copy_sas, PACKAGE, paths, name, options)
-
-
 def copy_sas(paths: list[str], name: str, *request: Any) -> dict[str, Any]:
-    """Copy the cells of files, with the labels of their catalogues; runs in a process that may crash."""
+    """Copy the cells of files, with labels from a .sas7bcat of the same name, or formats.sas7bcat, in the same folder.
+
+    Runs in a process that may crash.
+    """
     if paths[0].lower().endswith(".xpt"):
         if any(os.path.getsize(path) % _RECORD for path in paths):
             raise InputError(f"{name} is cut short: a transport file has records of {_RECORD} bytes")
@@ -76,7 +75,7 @@ def write_xpt(table: pa.Table, file: Path, codebook: FileCodebook) -> None:
 FORMAT = FileFormat(
     description="SAS files",
     extensions=(".sas7bdat", ".xpt"),
-    open=open_sas,
+    open=partial(open_statistics, copy_sas, PACKAGE),
     options=("encoding", "null"),
     several_files=True,
     write={".xpt": write_xpt},

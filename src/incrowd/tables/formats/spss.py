@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pyarrow as pa
 
 from incrowd.tables.conversions import Temporal
 from incrowd.tables.file_codebook import FileCodebook
-from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions
+from incrowd.tables.formats.file_format import FileFormat
 from incrowd.tables.formats.statistics_cells import Package, copy_cells
 from incrowd.tables.formats.statistics_files import open_statistics
 from incrowd.tables.formats.write_statistics import write_statistics
@@ -33,13 +34,8 @@ def _temporal(written: str) -> tuple[Temporal, float] | None:
 PACKAGE = Package("SPSS files", date(1582, 10, 14), _temporal)
 
 
-def open_spss(paths: list[str], name: str, options: ReadOptions) -> FileContents:
-    """Read .sav and .zsav with user-defined missing values, and .por without them."""
-    return open_statistics(copy_spss, PACKAGE, paths, name, options)
-
-
 def copy_spss(paths: list[str], *request: Any) -> dict[str, Any]:
-    """Copy the cells of files; runs in a process that may crash."""
+    """Copy the cells of files, with the user-defined missing values of a .sav; runs in a process that may crash."""
     if paths[0].lower().endswith(".por"):
         return copy_cells("read_por", PACKAGE, paths, *request)
     return copy_cells("read_sav", PACKAGE, paths, *request, user_missing=True)
@@ -68,7 +64,7 @@ def write_sav(table: pa.Table, file: Path, codebook: FileCodebook) -> None:
 FORMAT = FileFormat(
     description="SPSS files",
     extensions=(".sav", ".zsav", ".por"),
-    open=open_spss,
+    open=partial(open_statistics, copy_spss, PACKAGE),
     options=("encoding", "null"),
     magic=b"$FL2",
     several_files=True,

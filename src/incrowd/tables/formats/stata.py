@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pyarrow as pa
 
 from incrowd.tables.conversions import Temporal
 from incrowd.tables.file_codebook import FileCodebook
-from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions
+from incrowd.tables.formats.file_format import FileFormat
 from incrowd.tables.formats.statistics_cells import Package, copy_cells
 from incrowd.tables.formats.statistics_files import open_statistics
 from incrowd.tables.formats.write_statistics import write_statistics
@@ -32,13 +33,8 @@ def _temporal(written: str) -> tuple[Temporal, float] | None:
 PACKAGE = Package("Stata files", date(1960, 1, 1), _temporal)
 
 
-def open_stata(paths: list[str], name: str, options: ReadOptions) -> FileContents:
-    """Read a file with its kinds of missing values, .a to .z."""
-    return open_statistics(copy_stata, PACKAGE, paths, name, options)
-
-
 def copy_stata(paths: list[str], *request: Any) -> dict[str, Any]:
-    """Copy the cells of files; runs in a process that may crash."""
+    """Copy the cells of files with their kinds of missing values, .a to .z; runs in a process that may crash."""
     return copy_cells("read_dta", PACKAGE, paths, *request, user_missing=True)
 
 
@@ -55,7 +51,7 @@ def write_dta(table: pa.Table, file: Path, codebook: FileCodebook) -> None:
 FORMAT = FileFormat(
     description="Stata files",
     extensions=(".dta",),
-    open=open_stata,
+    open=partial(open_statistics, copy_stata, PACKAGE),
     options=("encoding", "null"),
     several_files=True,
     write={".dta": write_dta},

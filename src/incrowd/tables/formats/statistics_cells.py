@@ -33,16 +33,11 @@ _NO_MEMORY = "Unable to allocate memory"  # part of pyreadstat's message
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """Conventions of one statistics package.
+    """Conventions of one statistics package."""
 
-    Attributes:
-        description: its files, in the plural, for messages.
-        origin: day 0 of its dates.
-        temporal: maps a format to date, timestamp or time, and to the seconds of one unit.
-    """
-
-    description: str
-    origin: date
+    description: str  # its files, in the plural, for messages
+    origin: date  # day 0 of its dates
+    # maps a format to date, timestamp or time, and to the seconds of one unit
     temporal: Callable[[str], tuple[Temporal, float] | None]
 
     def unreadable(self, name: str) -> str:
@@ -113,14 +108,9 @@ def copy_cells(
     """Write the cells of files of one table, unchanged but for missing codes, to a Parquet file.
 
     Args:
-        reader: the name of the function of pyreadstat.
-        package: the statistics package of the files.
         paths: the files; all have the same columns, labels, formats and missing ranges, or they are refused.
-        name: how messages call the table.
         asked: memory, encoding and missing values, as in `ReadOptions`.
-        folder: the private folder of the Parquet file.
         catalogue: value labels by the name of a format, from another file.
-        how: further keywords of the function.
 
     Returns:
         Values of JSON: the path of the Parquet file, the columns, and counts of the stated missing codes.

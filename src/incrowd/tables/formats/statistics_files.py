@@ -34,10 +34,6 @@ def open_statistics(
 
     Args:
         copy: calls `copy_cells` with what follows; it runs in a child process with limited memory and time.
-        package: the statistics package of the files.
-        paths: the files.
-        name: how messages call the table.
-        options: encoding and missing values.
     """
     require_package("pyreadstat", name)
     workspace = options.workspace or Workspace(options.memory)

@@ -34,12 +34,8 @@ def write_statistics(
     Labels of values that no longer occur are left out. New values get codes after the known ones.
 
     Args:
-        writer: the name of the function of pyreadstat.
-        table: the rows.
-        file: the file to write.
         codebook: descriptions and labels of the columns as they were read.
         longest_label: largest number of bytes of a label; 0 if the format has no labels.
-        how: further keywords of the function.
     """
     write = getattr(require_package("pyreadstat", file.name), writer)
     columns: dict[str, Any] = {}

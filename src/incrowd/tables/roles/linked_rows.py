@@ -63,7 +63,6 @@ def find_linked_rows(table: Table, columns: Sequence[SuggestedRole]) -> tuple[st
     The columns are empty if rows share exact amounts that hardly anybody nearly shares, or amounts of households.
 
     Args:
-        table: the table.
         columns: what is suggested for all its columns; known attributes of people and weights are not tried.
 
     >>> from incrowd import read_table
@@ -106,9 +105,6 @@ def groups_agree(table: Table, name: str, columns: Sequence[SuggestedRole], *, m
     """Whether rows that share a value of a column are as few as a household, and nearly always agree in another column.
 
     Args:
-        table: the table.
-        name: the column.
-        columns: what is suggested for all its columns.
         most: the largest disagreement, as a share of the disagreement by chance, if several households may share a
             value. None: rows must nearly always agree.
 

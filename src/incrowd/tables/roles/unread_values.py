@@ -34,19 +34,12 @@ _WORD = re.compile(r"[^\W\d_][^\d]{0,30}")
 
 @dataclass(frozen=True, slots=True)
 class UnreadValues:
-    """Dates or numbers that are stored as text.
+    """Dates or numbers that are stored as text."""
 
-    Attributes:
-        column: the name of the column.
-        are_dates: True for dates, False for numbers.
-        notations: the number of different date notations in the sampled cells.
-        words: other texts in the column that may mean a missing value.
-    """
-
-    column: str
-    are_dates: bool
-    notations: int
-    words: tuple[str, ...]
+    column: str  # the name of the column
+    are_dates: bool  # True for dates, False for numbers
+    notations: int  # the number of different date notations in the sampled cells
+    words: tuple[str, ...]  # other texts in the column that may mean a missing value
 
     @property
     def advice(self) -> Advice:
@@ -71,7 +64,6 @@ def find_unread_values(facts: ColumnFacts, topic: str) -> UnreadValues | None:
     """Find dates to the day, or numbers beside a few words, in a column of text with many different values.
 
     Args:
-        facts: the column.
         topic: what it is about. Two-digit years up to 31 count in dates of birth, and beside years of four digits.
 
     >>> cells = tuple(f"19{year}-05-{day:02d}" for year in range(50, 60) for day in range(1, 11)) + ("unknown",) * 2

@@ -10,9 +10,8 @@ from incrowd.web.api.dependencies import TheJob, TheServer, TheSession, TheTable
 from incrowd.web.api.job_routes import TableJob, population_table_of
 from incrowd.web.candidates import (
     compare_pair,
-    describe_candidate,
+    describe_candidates,
     distinct_name,
-    is_candidate,
     name_candidates,
     rows_side_by_side,
 )
@@ -27,7 +26,7 @@ def list_candidates(table: TheTable, server: TheServer, session: TheSession) -> 
     """The protected tables that were made of a table, the newest first, each with the settings that made it."""
     jobs = server.jobs.of_session(session.key, table.id)
     name_candidates(jobs)
-    return [describe_candidate(job, table) for job in jobs if is_candidate(job)]
+    return describe_candidates(jobs, table)
 
 
 @router.post("/tables/{table_id:key}/candidates/compare", responses=refusals(404, 409))

@@ -31,7 +31,7 @@ export function focusOn(title) {
   if (!title) return;
   title.tabIndex = -1;
   title.focus({ preventScroll: true });
-  (title.closest("section") ?? title).scrollIntoView({ block: "start" });
+  (title.closest("section.verdict") ?? title).scrollIntoView({ block: "start" });
 }
 
 export const embeddedJson = (place, name) => JSON.parse(place.querySelector(`script.${name}`)?.textContent || "null");

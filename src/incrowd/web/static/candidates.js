@@ -5,7 +5,9 @@ import { bench, saveAndUse } from "./bench.js";
 import { basisInWords, drawAfter, savedInWords } from "./status-bar.js";
 import { candidateConditions, conditionElements, foldConditions } from "./conditions.js";
 import { comparePinned } from "./comparison.js";
-import { currentLens } from "./lenses.js";
+import { STAMPS, drawLeading } from "./leading-verdict.js";
+import { fillExample } from "./example-record.js";
+import { currentLens, showLens } from "./lenses.js";
 import { furtherInWords } from "./option-fields.js";
 import { compare, protect, refuse, solve } from "./protect.js";
 import { stepInWords } from "./steps.js";
@@ -14,7 +16,6 @@ import { coarseningInWords, valueFor } from "./ways.js";
 const KINDS = ["protection", "solution"];
 const OUTPUTS = { bounds: "two columns", midpoint: "midpoints", mean: "means", mode: "commonest values" };
 const STREAMED = ["csv", "tsv", "parquet", "pq"]; // never refused for their cells, and maybe larger than memory
-const STAMPS = { within: "✓", undecided: "?", exposed: "!", borderline: "≈", over: "✕" };
 const shelf = document.getElementById("shelf"), view = document.getElementById("candidate-view"), frontierView = document.getElementById("frontier-view"), section = document.getElementById("shelf-section");
 const reports = new Map(); // jobs of reports by candidate
 const PINNED = `pinned ${table}`; // the key of the pinned candidates, which survive a reload of this tab
@@ -47,10 +48,20 @@ function meter(name, share) {
   return make("i", { class: name, "aria-hidden": "true" }, filled);
 }
 
+/** The highest risk of a candidate, with that before protection on the same basis. */
+export function riskInWords({ highest, highest_basis: basis, highest_before: before }) {
+  return `${percent(highest)} at most, ${basisInWords(basis)}${before === null ? "" : `; ${percent(before)} before`}`;
+}
+
+/** The columns that lost most, each with its own detail. */
+function leastKept({ least_kept: columns }) {
+  return columns.length ? make("p", { class: "small soft" }, "least kept: ", columns.flatMap((one, index) => [index ? ", " : "", make("bdi", {}, shorten(one.column, 24)), ` ${percent(one.detail)}`])) : null;
+}
+
 function cardElement(one) {
   const decision = one.question_changed ? "outdated" : one.decision, pin = pinned.includes(one.id);
   const meters = make("div", { class: "meters" },
-    make("span", { class: "soft" }, "risk"), meter("risk", one.highest), make("span", {}, `${percent(one.highest)} at most, ${basisInWords(one.highest_basis)}`),
+    make("span", { class: "soft" }, "risk"), meter("risk", one.highest), make("span", {}, riskInWords(one)),
     make("span", { class: "soft" }, "detail"), meter("detail", one.detail), make("span", {}, `${percent(one.detail)} kept ${one.detail_words}`));
   return make("li", { class: `candidate ${decision}`, "data-job": one.id, "data-current": one.id === current()?.id ? "yes" : "no", "data-stale": one.stale },
     make("p", { class: "headline" }, make("b", { class: "mark", "aria-hidden": "true" }, one.question_changed ? "↻" : STAMPS[one.decision]), make("bdi", {}, shorten(one.name, 80))),
@@ -60,6 +71,8 @@ function cardElement(one) {
     one.question_changed ? null : conditionElements(candidateConditions(one)),
     one.when_saved ? make("p", { class: "small soft" }, one.when_saved.highest === one.highest && one.when_saved.detail === one.detail ? "made again: the same as when it was saved" : `when it was saved: ${savedInWords(one.when_saved)}`) : null,
     meters,
+    leastKept(one),
+    one.same_as === null ? null : make("p", { class: "small same" }, "The same table as ", make("bdi", {}, shorten(one.same_as, 80)), ": every cell is equal."),
     protectionInWords(one) === one.name ? null : make("p", { class: "small soft" }, protectionInWords(one)),
     one.question_changed ? make("p", { class: "small soft" }, shorten(one.file_name, 60)) : make("p", { class: "small" }, make("a", { class: "take", download: true, "data-ending": one.file_name.split(".").at(-1), href: `/api/v1/jobs/${one.id}/table?format=upload` }, shorten(one.file_name, 60))),
     make("p", { class: "row" },
@@ -93,6 +106,7 @@ function draw() {
   if (!renaming) patch(shelf, cards.map(cardElement)); // not while a name is typed; the end of renaming draws again
   section.hidden = !cards.length;
   drawAfter(current());
+  drawLeading(current());
 }
 
 const countRequest = requestCounter();
@@ -113,11 +127,11 @@ export async function refresh() {
 export const listedCandidates = () => cards;
 
 /** Store the pinned candidates, and compare them if others were pinned before. */
-function compareIfChanged() {
+function compareIfChanged(isAwaited = false) {
   sessionStorage.setItem(PINNED, JSON.stringify(pinned));
   if (comparedIds === pinned.join()) return;
   comparedIds = pinned.join();
-  comparePinned(pinned.map((one) => cards.find((entry) => entry.id === one))).catch(showProblem);
+  comparePinned(pinned.map((one) => cards.find((entry) => entry.id === one)), isAwaited).catch(showProblem);
 }
 const refreshSoon = debounced(() => refresh().then(showMatching).catch(showProblem), 60);
 
@@ -140,8 +154,8 @@ function togglePin(id) {
   pinned = pinned.includes(id) ? pinned.filter((one) => one !== id) : [...pinned, id].slice(-2);
   draw();
   shelf.querySelector(`[data-job="${id}"] .pin`)?.focus();
-  announce(pinned.length === 2 ? "Two are pinned: they are compared below." : "Pin another to compare the two.");
-  compareIfChanged();
+  announce(pinned.length === 2 ? "Two are pinned: they are compared side by side." : "Pin another to compare the two.");
+  compareIfChanged(true);
 }
 
 /** Turn the name of a card into a field; Enter saves it, Escape restores it. */
@@ -226,6 +240,7 @@ function focusIfAwaited(kind, title) {
   awaited = null;
   focusOn(title);
 }
+document.addEventListener("show-candidate", ({ detail }) => { showLens("candidates"); showCandidate(detail).then(() => focusOn(view.querySelector(".verdict h2"))); });
 document.addEventListener("protecting", () => { awaited = "protection"; picked = null; });
 document.addEventListener("comparing", () => { awaited = "frontier"; });
 document.addEventListener("protection-refused", () => view.toggleAttribute("data-older", Boolean(view.dataset.shown)));
@@ -233,7 +248,7 @@ document.addEventListener("protection-refused", () => view.toggleAttribute("data
 const showJob = showAnswersOf(KINDS, view, { again: () => document.getElementById("protection").requestSubmit(), failed: (job) => {
   refuse(new Error(sentence(job.message || "this did not work")));
   focusIfAwaited("protection", view.querySelector(".instead .note"));
-}, placed: foldConditions, shown: (job) => {
+}, placed: (place) => { foldConditions(place); fillExample(place); }, shown: (job) => {
   unlisted = job.id;
   refreshSoon();
   document.dispatchEvent(new CustomEvent("candidate-shown", { detail: job.id }));

@@ -1,15 +1,19 @@
 // Two candidates side by side: numbers, distributions, and rows with changed cells marked.
+import { focusOn } from "./answers.js";
 import { api, count, make, percent, requestCounter, shorten, showProblem, table } from "./app.js";
 
 const place = document.getElementById("comparison");
 
 const countRequest = requestCounter();
-/** Compare two pinned candidates; with fewer, clear the comparison. */
-export async function comparePinned(pinned) {
+/** Compare two pinned candidates and lead there if the user has just pinned them; with fewer, clear the comparison. */
+export async function comparePinned(pinned, isAwaited) {
   const isNewest = countRequest();
   if (pinned.length < 2) { place.replaceChildren(); return; }
   const [a, b] = pinned, found = await api("POST", `/tables/${table}/candidates/compare`, { a: a.id, b: b.id });
-  if (isNewest()) place.replaceChildren(make("h3", {}, "Side by side"), numbersTable(found, a, b), distributionsElement(found, a, b), rowsElement(a, b));
+  if (!isNewest()) return;
+  const title = make("h3", {}, "Side by side");
+  place.replaceChildren(title, numbersTable(found, a, b), distributionsElement(found, a, b), rowsElement(a, b));
+  if (isAwaited) focusOn(title);
 }
 
 const WHOLE = ["smallest class", "rows left out", "columns left out"], PLAIN = ["information loss"];

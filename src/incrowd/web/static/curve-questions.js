@@ -25,6 +25,22 @@ export function pastedTechniques(text) {
   });
 }
 
+/** What each question of the lens is for. */
+export const PURPOSES = {
+  exact: "How often somebody who knows the columns that others know is right, from a few people to the whole world.",
+  check: "Whether the formula behind the forecasts describes this table: where it does not, forecasts by it alone are trusted less.",
+  sparse: "Somebody knows a few purchases, places or films of a person: how often do these lead to the one record?",
+  ranks: "A study searched for people and noted at which place the right one came: how often would it come first among more people?",
+  pasted: "The same from places that you paste: 1 where the right person came first, 2 where second, and so on.",
+  robust: "Measurements of the same people, such as faces or voices, taken twice: how often is the nearest one the right one?",
+  techniques: "Several techniques with their measured shares: which one finds most people in a large crowd?",
+  items: "How many people share the same few items: who shares them with too few others can be found by them.",
+  "protect-items": "Make sets of items coarser until enough people share every few of them.",
+  "protect-points": "Make places and times coarser until enough people share every few of them.",
+  masked: "A file with ranges, sets and stars: who is still alone if every cell may be any value that it covers?",
+  regenerate: "What masked cells become if they are filled from counts that anybody can look up.",
+};
+
 function need(value, words) { if (!value) throw new Error(words); return value; }
 
 /** The address after that of the table, and the body of the request. */

@@ -1,7 +1,7 @@
 // The Curves lens: a form for curves, techniques, sets of items and masked files, with the result below.
 import { showAnswersOf } from "./answers.js";
 import { showProblem, startJob, table } from "./app.js";
-import { curveQuestion } from "./curve-questions.js";
+import { PURPOSES, curveQuestion } from "./curve-questions.js";
 import { onLens } from "./lenses.js";
 import { fillTables, uploadOnChange } from "./other-tables.js";
 
@@ -10,6 +10,7 @@ const value = (id) => form.querySelector(`#${id}`).value;
 
 function showFields() {
   for (const part of form.querySelectorAll("[data-for]")) part.hidden = !part.dataset.for.split(" ").includes(kind.value);
+  document.getElementById("curve-purpose").textContent = PURPOSES[kind.value];
 }
 
 async function startCurve() {

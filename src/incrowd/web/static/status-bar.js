@@ -8,7 +8,7 @@ export const basisInWords = (basis) => BASES[basis] ?? BASES.table;
 /** The numbers of a candidate when it was saved. */
 export const savedInWords = ({ headline, highest, detail }) => `${headline}; ${percent(highest)} at most · ${percent(detail)} detail kept`;
 const tile = (name) => document.getElementById(`tile-${name}`);
-let assessing = false, assessed = null, risk = null; // the assessment whose verdict is shown, and its highest risk
+let assessing = false, assessed = null, risk = null, after = null; // the assessment whose verdict is shown, its highest risk, and the candidate of the bar
 
 /** Fill a tile with a number, its description and the state of its step. */
 function fillTile(name, strong, words, state = "", more = []) {
@@ -24,17 +24,20 @@ function drawColumns() {
   fillTile("columns", `${count(all - open)} of ${count(all)}`, open ? "decided by you" : "decided", open ? "open" : "done");
 }
 
-/** The highest risk: that of the verdict, or without one, that counted in the table. */
+/** The highest risk: that of the verdict, or without one, that counted in the table. Beside a candidate that is judged by its own classes, it is that of the classes too. */
 function drawRisk() {
   const found = bench.counts;
   const state = !assessed ? "open" : assessed.stale ? "stale" : "done", judged = state === "done" && risk.highest !== null ? risk : null;
-  const words = `${basisInWords(judged?.basis)}; ${{ open: assessing ? "being assessed" : "not assessed yet", stale: "assess again", done: "assessed" }[state]}`;
+  const byClasses = judged?.basis === "population" && after && !after.question_changed && after.highest_basis === "table";
+  const words = `${byClasses ? `in the table, as after; ${percent(judged.highest)} ${basisInWords(judged.basis)}` : basisInWords(judged?.basis)}; ${{ open: assessing ? "being assessed" : "not assessed yet", stale: "assess again", done: "assessed" }[state]}`;
   const ifs = judged?.decision === "within" ? [...judged.conditions, ...bench.info.conditions] : [];
   tile("risk").toggleAttribute("data-ifs", ifs.length > 0);
-  fillTile("risk", judged ? percent(judged.highest) : bench.isCounting && !found ? "…" : found ? percent(1 / found.k) : "–", words, state, ifs);
+  fillTile("risk", byClasses ? percent(after.highest_before) : judged ? percent(judged.highest) : bench.isCounting && !found ? "…" : found ? percent(1 / found.k) : "–", words, state, byClasses && after.population_unused ? [...ifs, after.population_unused] : ifs);
 }
 
 function drawAfter(candidate) {
+  after = candidate;
+  drawRisk();
   if (!candidate) {
     fillTile("after", "–", "nothing protected yet", "open");
     fillTile("detail", "–", "nothing protected yet");

@@ -4,6 +4,7 @@ import { embeddedJson, newestJob, showAnswersOf } from "./answers.js";
 import { isFinished, knownJobs, make, onJobChange, showProblem, startJob, table } from "./app.js";
 import { drawAssessed, drawAssessing } from "./status-bar.js";
 import { allSaved, bench, onChange } from "./bench.js";
+import { nameOriginal, showOriginal } from "./leading-verdict.js";
 import { onLens } from "./lenses.js";
 import { focusWrongField } from "./question.js";
 import { undecided } from "./roles.js";
@@ -20,6 +21,7 @@ export async function assess() {
   wasAsked = true; // at once, so that showing the Risk lens does not start a second one
   if (focusWrongField() || !(await allSaved())) { wasAsked = before; return; }
   stale.hidden = true;
+  showOriginal();
   await startJob(`/tables/${table}/assessments`, {}).catch(showProblem);
 }
 
@@ -34,6 +36,7 @@ function moveVerdict(shown) {
   made.classList.toggle("preliminary", !whole);
   if (rest.length) sentence.after(make("details", { class: "reasons" }, make("summary", {}, `${rest.length} more reason${rest.length > 1 ? "s" : ""}`), rest));
   place.replaceChildren(made);
+  nameOriginal(`${made.querySelector("h2").textContent}${whole ? "" : " (preliminary)"}`);
   lowerCharts(shown);
 }
 
@@ -60,6 +63,7 @@ document.addEventListener("advice-taken", assess);
 function drawOpen() {
   const left = undecided(bench.columns, bench.settings).length;
   openTitle.textContent = `May it go out? ${running ? "One moment" : "Not assessed yet"}`;
+  if (openTitle.isConnected) nameOriginal(running ? "being assessed" : "not assessed yet");
   openWords.textContent = left
     ? `${left} of ${bench.columns.length} columns have only a suggested role. The verdict counts them as known to an attacker, and there is no yes until each is confirmed or changed.`
     : `Every column is decided. ${running ? "The table is being assessed; a first answer comes as soon as it is counted." : "Assess the table to know whether it may go out."}`;

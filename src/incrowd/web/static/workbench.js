@@ -19,7 +19,14 @@ import { limits } from "./question.js";
 import { startTour } from "./tour.js";
 import { assess, initVerdict } from "./verdict.js";
 
-const panes = document.getElementById("bench");
+const panes = document.getElementById("bench"), bar = document.querySelector("nav.bar");
+
+/** Tell the style sheet how high the bar is, so that nothing sticks or scrolls behind it: 0 where it scrolls away with the page. */
+function measureBar() {
+  document.documentElement.style.setProperty("--bar", getComputedStyle(bar).position === "sticky" ? `${Math.ceil(bar.getBoundingClientRect().height)}px` : "0px");
+}
+new ResizeObserver(measureBar).observe(bar);
+addEventListener("resize", measureBar); // a low window changes its position, not its size
 
 /** Show one of the three panes on a narrow screen; on a wide one, only focus it. */
 function pane(name, focus) {

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from incrowd._support.progress import Progress
-from incrowd.assessment.sections.attacks import judge_attacks
+from incrowd.assessment.sections.attacks import JudgedAttack, judge_attacks, judge_each_attack
 from incrowd.attacks import ReleaseAttacks, attack_release
 from incrowd.figures.attack_charts import attack_plot
 from incrowd.reports import DataTable, Figure
@@ -17,12 +18,13 @@ from incrowd.web.releases import AttackedRelease
 from incrowd.web.session_table import OpenTable
 from incrowd.web.tasks.figure_json import as_figures
 from incrowd.web.tasks.table_question import decided_question
-from incrowd.wording import percent_interval
+from incrowd.wording import chosen_percent, percent_interval
 
 _MAX_EXPOSED = 20  # listed records that several attacks find, the most exposed first
 _MEANS = (
     "A point is the share of the people safe without the release whom the attack exposes, the line its 95% interval. "
-    "Of linkage it is how often the right record is named. Where the line reaches 0, chance explains what was seen."
+    "Of linkage it is how often the right record is named. Where the line reaches 0, chance explains what was seen. "
+    "The dashed line is the limit: an attack whose line crosses it cannot be judged yet."
 )
 
 
@@ -47,13 +49,18 @@ def attack_task(
         found = attack_release(table.table, released.table, **options, kept_rows=released.kept_rows, progress=progress)
         groups = found.by_group(table.table, question.by) if question.by is not None else []
         exposed = found.exposed()
+        limit = judged_by.limits.of_average
+        judged = judge_each_attack(found, limit)
         result = {
             **found.to_dict(),
             "attacked": released.name,
+            "limit": limit,
+            "judged": [one._asdict() for one in judged],
+            "conclusion": _conclude(judged, found.copies, limit),
             "groups": [one.to_dict() | {"interval": percent_interval(*one.success[1:])} for one in groups],
             "exposed": {"people": len(exposed), "rows": [one.to_dict() for one in exposed[:_MAX_EXPOSED]]},
         }
-        figures = as_figures([_figure(found)] if found.attacks else [], table.table.columns)
+        figures = as_figures([_figure(found, limit)] if found.attacks else [], table.table.columns)
         above = judge_attacks(replace(judged_by, released=question.released), found).over
         summary = {"sentence": found.sentence, "released": question.released, "above_limit": list(above)}
         return Outcome(found, lambda: result, lambda: figures, summary=summary)
@@ -61,12 +68,27 @@ def attack_task(
     return run
 
 
-def _figure(found: ReleaseAttacks) -> Figure:
+def _conclude(judged: Sequence[JudgedAttack], copies: Sequence[str], limit: float) -> dict[str, str]:
+    """The judgement of all attacks together: above the limit if one is, within it only if each is."""
+    accepted = chosen_percent(limit)
+    over = [one.name for one in judged if one.judgement == "over"]
+    if over or copies:
+        names = ", ".join(over) or "copies of people"
+        return {"decision": "over", "sentence": f"Above the limit: {names}. At most {accepted} is accepted."}
+    open_ones = [one.name for one in judged if one.judgement in ("borderline", "not run")]
+    if open_ones or not any(one.judgement == "within" for one in judged):
+        names = ", ".join(open_ones) or "no attack was judged"
+        sentence = f"Cannot tell whether at most {accepted} succeed, which is the limit: {names}."
+        return {"decision": "borderline", "sentence": sentence}
+    return {"decision": "within", "sentence": f"Every attack is within the limit: at most {accepted} is accepted."}
+
+
+def _figure(found: ReleaseAttacks, limit: float) -> Figure:
     columns = ("attack", "success", "without the release", "risk", "95% interval")
     return Figure(
         "attacks",
         "The risk that the release adds, by attack, with its 95% interval.",
-        attack_plot(found),
+        attack_plot(found, limit),
         DataTable("Attacks on the release", columns, tuple(found.as_text())),
         means=_MEANS,
     )

@@ -18,7 +18,7 @@ from incrowd.evaluation.method_frontier import (
     worth_choosing,
 )
 from incrowd.figures.protection_charts import NAMES, frontier_chart
-from incrowd.protection import METHODS, protect
+from incrowd.protection import PROTECTION_METHODS, protect
 from incrowd.recipients import in_words, judge
 from incrowd.reports import DataTable, Figure
 from incrowd.web import models
@@ -89,7 +89,7 @@ def _not_compared(found: Frontier, question: models.FrontierQuestion, person: st
         left += [] if name in compared else [{"words": NAMES[name], "why": why}]
     chosen = [
         {"words": entry.label, "why": "it does what is said for each column, so there is nothing to compare"}
-        for entry in METHODS.values()
+        for entry in PROTECTION_METHODS.values()
         if entry.compared_by is None
     ]
     return [*left, *chosen]
