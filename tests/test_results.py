@@ -28,6 +28,7 @@ from incrowd.measures.recovering_columns import (
     ExpectedValue,
     FollowingColumn,
     FollowingMissingCells,
+    OrderedColumn,
 )
 from incrowd.measures.row_order import followed_columns
 from incrowd.pitman_yor import compare_fits, fit_class_sizes
@@ -69,7 +70,7 @@ def test_an_assessment_shows_its_decision():
     assert "No: the risk is too high" in found._repr_html_()
 
 
-KINDS_KEPT = (FollowingColumn, ComputedColumn, ExpectedValue, FollowingMissingCells)
+KINDS_KEPT = (FollowingColumn, ComputedColumn, ExpectedValue, OrderedColumn, FollowingMissingCells)
 
 
 @pytest.fixture(scope="module")

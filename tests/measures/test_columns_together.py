@@ -62,19 +62,23 @@ def incomes(seed):
 
 def test_parts_give_their_total_back_and_no_other_column_is_accused():
     table = incomes(1)
-    _, (fact,) = facts_of(table, ["income"], ["wage", "noise", "rent", "more_noise", "pension"])
+    _, (fact, *below) = facts_of(table, ["income"], ["wage", "noise", "rent", "more_noise", "pension"])
     assert fact.columns == ("pension", "wage", "rent")
-    _, (fact,) = facts_of(table, ["income"], ["wage", "noise", "rent", "pension"], secrets=["pension", "rent"])
+    assert [(one.column, one.ordered) for one in below] == [("wage", True), ("rent", True)]  # a part is below its total
+    _, (fact, *below) = facts_of(table, ["income"], ["wage", "noise", "rent", "pension"], secrets=["pension", "rent"])
     assert fact.columns == ("wage", "rent", "pension")
-    assert facts_of(table, ["income"], ["wage", "noise", "rent"])[1] == ()
+    assert [(one.column, one.ordered) for one in below] == [("rent", True), ("pension", True)]
+    below = facts_of(table, ["income"], ["wage", "noise", "rent"])[1]
+    assert [(one.column, one.ordered) for one in below] == [("wage", True), ("rent", True)]
 
 
 def test_missing_cells_of_other_columns_hide_nothing():
     table, draw = incomes(2), np.random.default_rng(3)
     table["noise"] = np.where(draw.random(ROWS) < 0.7, np.nan, table["noise"])
     table["rent"] = np.where(draw.random(ROWS) < 0.2, np.nan, table["rent"])
-    _, (fact,) = facts_of(table, ["income"], ["wage", "noise", "rent", "pension"])
+    _, (fact, *below) = facts_of(table, ["income"], ["wage", "noise", "rent", "pension"])
     assert fact.columns == ("pension", "wage", "rent")
+    assert [(one.column, one.ordered) for one in below] == [("wage", True), ("rent", True)]
 
 
 def test_a_rescaled_copy_of_which_no_value_occurs_twice_gives_back_by_itself():
@@ -220,6 +224,7 @@ def test_texts_of_rows_that_are_left_out_are_read_as_in_the_original():
     table = {"total": wage + rent, "wage": written, "rent": rent}
     rows = np.flatnonzero(wage < 1_000)  # none of which has a mark between thousands
     after = {"total": ["[0;9999]"] * rows.size, "wage": [written[row] for row in rows], "rent": rent[rows]}
-    (fact,) = kept_column_facts(table, after, ["total"], ["wage", "rent"])
+    (fact, below) = kept_column_facts(table, after, ["total"], ["wage", "rent"])
+    assert (fact.ordered, below.ordered) == (False, True)
     totals = Counter((wage + rent)[rows].tolist())
     assert (fact.k, fact.uniques) == (min(totals.values()), sum(times == 1 for times in totals.values()))

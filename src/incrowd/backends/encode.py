@@ -112,6 +112,10 @@ class EncodableColumns(Protocol):
 def encode(table: EncodableColumns, names: Sequence[str]) -> list[Coded]:
     """Encode columns as small whole numbers.
 
+    Args:
+        table: a table or a backend.
+        names: the columns.
+
     >>> from incrowd import read_table
     >>> encode(read_table({"a": ["x", "y", "x"]}), ["a"])[0].codes.tolist()
     [0, 1, 0]
@@ -123,6 +127,10 @@ def encode_each(table: EncodableColumns, names: Sequence[str]) -> Iterator[Coded
     """Encode columns one after the other; threads encode the next columns while the caller uses one.
 
     Encoded columns are cached in `table.encoded`, unless the codes would take more than a quarter of the memory limit.
+
+    Args:
+        table: a table or a backend.
+        names: the columns.
     """
     wanted = table.require(names)
     if not table.rows:
@@ -263,6 +271,7 @@ def codes_among(column: Coded, values: pa.Array) -> NDArray[Any]:
     """Convert the codes of some rows to codes of the whole table's values.
 
     Args:
+        column: some rows of a column.
         values: the values of the column in the whole table, in order.
 
     Raises:

@@ -24,6 +24,9 @@ def pack(columns: Iterable[Coded]) -> NDArray[np.uint64]:
     Codes are the digits of a number in mixed radix. If a further column does not fit into 64 bits, the keys so far are
     replaced by consecutive numbers, so any number of columns works.
 
+    Args:
+        columns: the columns as codes.
+
     >>> from incrowd import read_table
     >>> from incrowd.backends import encode
     >>> pack(encode(read_table({"a": [1, 1, 2], "b": ["x", "x", None]}), ["a", "b"])).tolist()
@@ -69,6 +72,7 @@ def class_numbers(keys: NDArray[np.uint64], *, part_bits: int = 17) -> tuple[NDA
     Returns the class of every row, and the size of every class.
 
     Args:
+        keys: the key of every row.
         part_bits: about 2^part_bits rows are sorted together; they should fit into the processor's cache.
     """
     from incrowd.backends import kernels
@@ -90,6 +94,7 @@ def partition_keys(
     Equal keys are in one part, and the parts are in ascending order of keys. They are copies and may be overwritten.
 
     Args:
+        keys: whole numbers.
         values: a value for each key.
         part_bits: a part has about 2^part_bits rows.
     """

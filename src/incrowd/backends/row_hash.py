@@ -22,6 +22,9 @@ def in_order_of_records(columns: Sequence[Coded]) -> list[Coded]:
 
     Rows that are equal in all columns are interchangeable.
 
+    Args:
+        columns: the columns as codes.
+
     >>> import pyarrow as pa
     >>> codes, values = np.arange(6) // 2, pa.array(["a", "b", "c"])
     >>> one, other = (in_order_of_records([Coded("x", rows, values)])[0] for rows in (codes, codes[::-1]))
