@@ -217,7 +217,7 @@ def test_many_columns_are_a_list_to_work_through(opened, base, tmp_path, shots):
     page.set_input_files("#file", file)
     page.wait_for_url("**/crowd")
     settled(page)
-    page.wait_for_function("document.documentElement.scrollHeight < 1600")  # a list, not a wall
+    page.wait_for_function("() => document.documentElement.scrollHeight < 1600")  # a list, not a wall
     expect(page.locator("#notes")).to_contain_text("line")  # what was left out is told
     page.select_option("#filter", "undecided")
     choose(page, names[0])

@@ -341,7 +341,7 @@ def test_a_hostile_table_stays_text(opened, hostile, base, shots):
             advice = page.inner_text("#todo")
             assert "\u202e" not in advice
             assert "x" * 60 not in advice  # a name of 10,000 letters is not what to do
-        page.wait_for_function("document.documentElement.scrollWidth <= 1280")
+        page.wait_for_function("() => document.documentElement.scrollWidth <= 1280")
         page.screenshot(path=shots / f"hostile-{lens}.png", full_page=True)
     page.goto(base)
     page.click(".look")
@@ -350,7 +350,7 @@ def test_a_hostile_table_stays_text(opened, hostile, base, shots):
     page.click(".preview button")
     page.wait_for_selector(".preview td:not(.masked)")
     assert "<b onclick=window.hacked=4>" in page.inner_text(".preview tbody")
-    page.wait_for_function("document.documentElement.scrollWidth <= 1280")
+    page.wait_for_function("() => document.documentElement.scrollWidth <= 1280")
     assert page.evaluate("window.hacked") is None
 
 

@@ -201,7 +201,7 @@ def test_the_way_by_keyboard_alone(opened, base):
     answered(page, "#risk-view")  # looking at the risk assesses it
     press_until("#risk-view summary")
     page.keyboard.press("Enter")
-    page.wait_for_function("document.activeElement.parentElement.open")
+    page.wait_for_function("() => document.activeElement.parentElement.open")
     page.focus("#tab-risk")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
@@ -283,7 +283,7 @@ def test_every_lens_is_without_barriers_by_day_by_night_and_on_a_phone(opened, b
             found |= barriers(page, f"{scheme} {step}", [] if scheme == "light" else ["color-contrast"])
         page.set_viewport_size({"width": 390, "height": 844})
         page.emulate_media(color_scheme="light")
-        page.wait_for_function("document.documentElement.scrollWidth <= 390")
+        page.wait_for_function("() => document.documentElement.scrollWidth <= 390")
         if step == "risk":
             assert len(page.query_selector_all("#risk-view details.fold:not([open])")) >= 4
             page.click("#risk-view details.fold summary >> nth=0")
@@ -291,7 +291,7 @@ def test_every_lens_is_without_barriers_by_day_by_night_and_on_a_phone(opened, b
         page.screenshot(path=shots / f"{step}-phone.png", full_page=True)
         for pane in ("columns", "protect") if step == "crowd" else ():
             page.click(f"#panes button[data-pane={pane}]")
-            page.wait_for_function("document.documentElement.scrollWidth <= 390")
+            page.wait_for_function("() => document.documentElement.scrollWidth <= 390")
             page.screenshot(path=shots / f"{pane}-phone.png", full_page=True)
             found |= barriers(page, f"phone {pane}", [])
     assert found == {}
