@@ -11,6 +11,7 @@ from incrowd import measure, protect, read_table
 from incrowd.backends import encode
 from incrowd.measures import kept_column_facts
 from incrowd.measures.columns_together import facts_of_columns_together
+from incrowd.measures.compared_release import ComparedRelease
 
 ROWS = 3_000
 
@@ -161,7 +162,9 @@ def test_columns_that_are_accused_do_not_depend_on_the_order_of_the_quasi_identi
     given = []
     for names in (["one", "other"], ["other", "one"]):
         known = [columns[name] for name in names]
-        facts = facts_of_columns_together([columns[name] for name in kept], known, after | kept, names)
+        facts = facts_of_columns_together(
+            [columns[name] for name in kept], ComparedRelease(known, read_table(after | kept), names)
+        )
         given.append({(frozenset(fact.columns), fact.gives_back, fact.k) for fact in facts})
     assert given[0] == given[1] == {(frozenset(kept), "other", 1)}
 

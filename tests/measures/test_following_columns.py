@@ -10,6 +10,7 @@ import pytest
 from incrowd import read_table
 from incrowd.backends import encode
 from incrowd.measures import kept_column_facts, missing_cells
+from incrowd.measures.compared_release import ComparedRelease
 from incrowd.tables.suggest_reading import find_not_asked_values
 
 ROWS = 3_000
@@ -397,7 +398,7 @@ def test_patterns_of_missing_cells_keep_to_the_memory():
     assert missing_cells.patterns_held(released, 2) == 11
     encode(released, [*before])
     tracemalloc.start()
-    facts = list(missing_cells.facts_of_missing_cells(others, known, released, ["age"]))
+    facts = list(missing_cells.facts_of_missing_cells(others, ComparedRelease(known, released, ["age"])))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert facts

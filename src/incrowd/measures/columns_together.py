@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,47 +13,37 @@ from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded, encode
 from incrowd.measures.arithmetic_relations import Designs, Relation, find_relation
 from incrowd.measures.auxiliary import AuxiliaryKnowledge, count_with_auxiliary
+from incrowd.measures.compared_release import ComparedRelease
 from incrowd.measures.quantities import Quantity, read_quantity
 from incrowd.measures.recovering_columns import RecoveringColumn
-from incrowd.tables import Table, read_table
+from incrowd.tables import Table
 
 _COMPUTING = "computing columns from others"
 
 
 def facts_of_columns_together(
-    kept: Sequence[Coded],
-    known: Sequence[Coded],
-    released: Any,
-    coarse: Sequence[str],
-    *,
-    secrets: Sequence[str] = (),
-    person: str | None = None,
-    progress: Progress = silent,
+    kept: Sequence[Coded], release: ComparedRelease, *, progress: Progress = silent
 ) -> Iterator[RecoveringColumn]:
     """Find the kept numbers and dates from which a coarsened quasi-identifier can be computed.
 
-    Of every such set one column is named for removal, and the search continues without it.
+    Of every such set one column is named for removal, and the search continues without it. A secret is named only if a
+    set has no other kept column. Quasi-identifiers that were not changed may be part of a formula.
 
     Args:
         kept: the columns of the original that are released unchanged.
-        known: the quasi-identifiers of the original; unchanged ones may be part of a formula.
-        released: the protected table.
-        coarse: the quasi-identifiers that were made coarser.
-        secrets: sensitive columns; one of these is named only if a set has no other kept column.
-        person: the column that identifies the person of each record, if people have several records.
+        release: the protected table beside its original.
         progress: callback that receives the current step and the share done.
 
     Yields:
         A fact for every column to remove, with the other columns of the formula.
     """
-    targets = _quantities([column for column in known if column.name in coarse])
+    targets = _quantities(release.coarsened)
     removable = [one.name for one in _quantities(kept)]
     if not targets or not removable:
         return
-    before = _quantities([*kept, *(column for column in known if column.name not in coarse)])
-    table, names = read_table(released), [column.name for column in known]
-    after = {one.name: one for one in _read_released(table, [*kept, *known], before)}
-    labels = {column.name: column.codes for column in encode(table, [one.name for one in targets])}
+    before = _quantities([*kept, *(column for column in release.known if column.name not in release.coarse)])
+    after = {one.name: one for one in _read_released(release.table, [*kept, *release.known], before)}
+    labels = {column.name: column.codes for column in encode(release.table, [one.name for one in targets])}
     candidates = [one for one in before if one.name in after]
     for place, target in enumerate(targets):
         progress(_COMPUTING, place / len(targets))
@@ -64,7 +53,7 @@ def facts_of_columns_together(
             choices = [] if relation is None else [name for name in relation.columns if name in removable]
             if relation is None or not choices:  # a formula of quasi-identifiers alone: those are counted as known
                 break
-            fact = _fact(table, names, target.name, relation, _choose(choices, secrets), person)
+            fact = _fact(release, target.name, relation, _choose(choices, release.secrets))
             remaining = [one for one in remaining if one.name != fact.column]
             if fact.undoes:
                 candidates = [one for one in candidates if one.name != fact.column]  # removed for all targets
@@ -72,27 +61,19 @@ def facts_of_columns_together(
 
 
 def facts_of_computed_columns(
-    kept: Sequence[Coded],
-    known: Sequence[Coded],
-    released: Any,
-    *,
-    person: str | None = None,
-    progress: Progress = silent,
+    kept: Sequence[Coded], release: ComparedRelease, *, progress: Progress = silent
 ) -> Iterator[RecoveringColumn]:
     """Find the kept numbers and dates that an attacker can compute from the quasi-identifiers.
 
     Args:
         kept: the columns of the original that are released unchanged.
-        known: the quasi-identifiers of the original.
-        released: the protected table.
-        person: the column that identifies the person of each record, if people have several records.
+        release: the protected table beside its original.
         progress: callback that receives the current step and the share done.
 
     Yields:
         A fact for every such column that makes classes smaller.
     """
-    quantities, table = _quantities(known), read_table(released)
-    names = [column.name for column in known]
+    quantities = _quantities(release.known)
     designs: Designs = {}
     targets = _quantities(kept) if quantities else []
     for place, target in enumerate(targets):
@@ -100,12 +81,12 @@ def facts_of_computed_columns(
         relation = find_relation(target, np.zeros(target.codes.size, dtype=np.int64), quantities, quantities, designs)
         if relation is None:
             continue
-        (after,) = _read_released(table, kept, [target])
+        (after,) = _read_released(release.table, kept, [target])
         places = np.floor(after.places / relation.step) if relation.step else after.places
         relation = replace(relation, guesses=np.unique(places, return_inverse=True)[1][after.codes])
         first, *others = relation.columns
         relation = replace(relation, columns=(target.name, *others))
-        fact = _fact(table, names, first, relation, target.name, person)
+        fact = _fact(release, first, relation, target.name)
         if fact.undoes:
             yield fact
 
@@ -132,17 +113,14 @@ def _read_released(table: Table, columns: Sequence[Coded], before: Sequence[Quan
     return [one for one in quantities if one is not None]
 
 
-def _choose(columns: Sequence[str], secrets: Sequence[str]) -> str:
+def _choose(columns: Sequence[str], secrets: Collection[str]) -> str:
     """The column to remove: the last that is not sensitive, because computed columns usually follow their sources."""
     return ([name for name in columns if name not in secrets] or list(columns))[-1]
 
 
-def _fact(
-    table: Table, names: Sequence[str], gives_back: str, relation: Relation, to_remove: str, person: str | None
-) -> RecoveringColumn:
+def _fact(release: ComparedRelease, gives_back: str, relation: Relation, to_remove: str) -> RecoveringColumn:
     """The fact of a relation: the classes for an attacker who uses its guesses, and for one who does not."""
-    with_guesses = _count(table, names, relation, person)
-    without = count_with_auxiliary(table, names, [], person=person)
+    with_guesses = _count(release, relation)
     return RecoveringColumn(
         to_remove,
         gives_back,
@@ -150,12 +128,13 @@ def _fact(
         relation.by_chance,
         with_guesses.k,
         with_guesses.uniques,
-        without.k,
+        release.k,
         tuple(name for name in relation.columns if name != to_remove),
     )
 
 
-def _count(table: Table, names: Sequence[str], relation: Relation, person: str | None) -> AuxiliaryKnowledge:
+def _count(release: ComparedRelease, relation: Relation) -> AuxiliaryKnowledge:
     guess = "guess of " + " ".join(relation.columns)  # no column has this name, because it is longer than each of them
-    columns = table.to_arrow([*names, *([person] if person is not None else [])])
+    names, person = release.names, release.person
+    columns = release.table.to_arrow([*names, *([person] if person is not None else [])])
     return count_with_auxiliary(columns.append_column(guess, pa.array(relation.guesses)), names, [guess], person=person)

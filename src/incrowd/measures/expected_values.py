@@ -15,54 +15,40 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded, encode
-from incrowd.measures.auxiliary import count_with_auxiliary
+from incrowd.measures.compared_release import ComparedRelease
 from incrowd.measures.following_columns import count_classes
-from incrowd.measures.label_coverage import LabelCoverage
 from incrowd.measures.missing_cells import common_flags
 from incrowd.measures.predicted_cells import Pattern, expect, find_behind, find_pattern
 from incrowd.measures.recovering_columns import ExpectedValue
-from incrowd.tables import Table
 
 _PRACTICALLY_ALL = 0.99  # share of the people with a quasi-identifier's value, from which all are expected to agree
 
 
-def facts_of_expected_values(
-    kept: Sequence[Coded], known: Sequence[Coded], table: Table, coarse: Sequence[str], *, person: str | None = None
-) -> Iterator[ExpectedValue]:
+def facts_of_expected_values(kept: Sequence[Coded], release: ComparedRelease) -> Iterator[ExpectedValue]:
     """Find kept columns with a value that practically all people of some age, region or other quasi-identifier have.
 
     Args:
         kept: the columns of the original that are released unchanged.
-        known: the quasi-identifiers of the original.
-        table: the protected table; its rows may be in another order.
-        coarse: the quasi-identifiers that were made coarser; only these are considered.
-        person: the column that identifies the person of each record, if people have several records.
+        release: the protected table beside its original; only coarsened quasi-identifiers are considered.
 
     Yields:
         For every column that makes the smallest class smaller, the fact of the value that makes it smallest.
     """
-    names = [column.name for column in known]
-    coarsened = [column for column in known if column.name in coarse]
-    if not (kept and coarsened):
-        return
-    k_without = count_with_auxiliary(table, names, [], person=person).k
-    released = encode(table, names)
-    coverage = LabelCoverage(known, released, coarse)
     for column in kept:
         flags, facts = common_flags(column), []
         after: dict[Any, Coded] | None = None
-        for (value, flag), one in itertools.product(flags.items(), coarsened):
+        for (value, flag), one in itertools.product(flags.items(), release.coarsened):
             pattern = find_pattern((one,), flag, expected=_PRACTICALLY_ALL)
             if pattern.records and _holds_for_others(pattern, flag):
                 if after is None:
-                    (released_column,) = encode(table, [column.name])
+                    (released_column,) = encode(release.table, [column.name])
                     after = common_flags(released_column, flags)
                 if value not in after:
                     continue
-                attacker_flag, expected = expect(find_behind(coverage, pattern), after[value])
-                counts = count_classes(table, [*released, attacker_flag], expected, person)
+                attacker_flag, expected = expect(find_behind(release.coverage, pattern), after[value])
+                counts = count_classes(release.table, [*release.labels, attacker_flag], expected, release.person)
                 shares = pattern.records / flag.codes.size, pattern.determination.by_chance
-                facts.append(ExpectedValue(column.name, one.name, *shares, *counts, k_without))
+                facts.append(ExpectedValue(column.name, one.name, *shares, *counts, release.k))
         worst = min(facts, key=lambda fact: fact.k, default=None)
         if worst is not None and worst.undoes:
             yield worst

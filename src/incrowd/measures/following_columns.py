@@ -8,7 +8,7 @@ all records, far beyond chance. It may leave a few values: the rates of the plac
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from incrowd._support.chance import NEARLY_ALL
 from incrowd._support.distinct import distinct_values
 from incrowd.backends import Coded, class_numbers, encode, pack
-from incrowd.measures.auxiliary import count_with_auxiliary
+from incrowd.measures.compared_release import ComparedRelease
 from incrowd.measures.determination import Determination, UsualValues, determination, usual_values
 from incrowd.measures.recovering_columns import ComputedColumn, FollowingColumn
 from incrowd.tables import Table
@@ -37,43 +37,29 @@ _FUNCTION = 0.999  # share of the records that follow, from which a column is a 
 _EXPECTED_FROM = 0.9  # share of the records with a value that are predicted, from which an attacker expects the value
 
 
-def facts_of_following_columns(
-    kept: Sequence[Coded],
-    known: Sequence[Coded],
-    table: Table,
-    coarse: Sequence[str],
-    *,
-    secrets: Sequence[str] = (),
-    person: str | None = None,
-) -> Iterator[FollowingColumn]:
+def facts_of_following_columns(kept: Sequence[Coded], release: ComparedRelease) -> Iterator[FollowingColumn]:
     """Find kept columns that follow from one or two quasi-identifiers, at least one of them coarsened.
 
     Args:
         kept: the columns of the original that are released unchanged.
-        known: the quasi-identifiers of the original.
-        table: the protected table.
-        coarse: the quasi-identifiers that were made coarser.
-        secrets: sensitive columns; their records with a missing cell are left out.
-        person: the column that identifies the person of each record, if people have several records.
+        release: the protected table beside its original. Records with a missing cell of a secret are left out.
 
     Yields:
         A fact for every column that makes the smallest class smaller.
     """
-    names = [column.name for column in known]
-    k_without = count_with_auxiliary(table, names, [], person=person).k
-    bits = [entropy(one) for one in known]
+    bits = [entropy(one) for one in release.known]
     for column in kept:
-        rows = column.is_filled if column.name in secrets and column.has_null else slice(None)
-        column, *filled = (Coded(one.name, one.codes[rows], one.values) for one in (column, *known))
-        dependency = _find_dependency(column, filled, coarse, bits)
+        rows = column.is_filled if column.name in release.secrets and column.has_null else slice(None)
+        column, *filled = (Coded(one.name, one.codes[rows], one.values) for one in (column, *release.known))
+        dependency = _find_dependency(column, filled, release.coarse, bits)
         if dependency is None:
             continue
-        (after,) = encode(table, [column.name])
+        (after,) = encode(release.table, [column.name])
         expected = _are_in(after, column, dependency.expected)[after.codes]
-        counted = count_classes(table, [*encode(table, names), after], expected, person)
+        counted = count_classes(release.table, [*release.labels, after], expected, release.person)
         first, *others = dependency.columns
         kind = ComputedColumn if dependency.is_function else FollowingColumn
-        fact = kind(column.name, first, *dependency.shares, *counted, k_without, tuple(others))
+        fact = kind(column.name, first, *dependency.shares, *counted, release.k, tuple(others))
         if fact.undoes:
             yield fact
 
@@ -95,7 +81,7 @@ class _Dependency(NamedTuple):
 
 
 def _find_dependency(
-    column: Coded, known: Sequence[Coded], coarse: Sequence[str], bits: Sequence[float]
+    column: Coded, known: Sequence[Coded], coarse: Collection[str], bits: Sequence[float]
 ) -> _Dependency | None:
     """The dependency of a column on quasi-identifiers: of a single value, or else of few values.
 
@@ -139,7 +125,7 @@ def _leaves_few(one: Coded, column: Coded, tally: NDArray[np.int64], *, sample: 
 
 
 def find_telling(
-    column: Coded, known: Sequence[Coded], coarse: Sequence[str], bits: Sequence[float]
+    column: Coded, known: Sequence[Coded], coarse: Collection[str], bits: Sequence[float]
 ) -> Iterator[tuple[tuple[Coded, ...], Determination]]:
     """Yield each set of one or two quasi-identifiers, at least one of them coarsened, that determines a column.
 

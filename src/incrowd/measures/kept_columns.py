@@ -14,6 +14,7 @@ from incrowd._support.progress import Progress, part, silent
 from incrowd.backends import Coded, encode, in_order_of_records
 from incrowd.measures.auxiliary import count_with_auxiliary
 from incrowd.measures.columns_together import facts_of_columns_together, facts_of_computed_columns
+from incrowd.measures.compared_release import ComparedRelease
 from incrowd.measures.determination import Determination, determination
 from incrowd.measures.expected_values import facts_of_expected_values
 from incrowd.measures.following_columns import facts_of_following_columns
@@ -89,26 +90,17 @@ def kept_column_facts(
         is_coarse = coarse is None or other.name in coarse
         return _tell(column, other) if is_coarse and _may_tell(column.codes, other.codes) else None
 
-    after = read_table(released)
-    coarsened = names if coarse is None else coarse
+    release = ComparedRelease(known, read_table(released), names if coarse is None else coarse, person, secrets)
     # each detector is given the columns without a fact so far, and ends at its share of the progress
     detectors: list[tuple[float, Callable[[Sequence[Coded], Progress], Iterator[RecoveringColumn]]]] = [
-        (0.1, lambda rest, tell: _facts(rest, after, names, tells, person, tell)),
-        (0.4, lambda rest, tell: facts_of_computed_columns(rest, known, after, person=person, progress=tell)),
-        (
-            0.6,
-            lambda rest, tell: facts_of_columns_together(
-                rest, known, after, coarsened, person=person, secrets=secrets, progress=tell
-            ),
-        ),
-        (0.9, lambda rest, tell: facts_of_missing_cells(rest, known, after, coarsened, person=person, progress=tell)),
-        (
-            0.95,
-            lambda rest, _: facts_of_following_columns(rest, known, after, coarsened, person=person, secrets=secrets),
-        ),
-        (0.97, lambda rest, _: facts_of_ordered_columns(rest, known, after, coarsened, person=person)),
-        (0.98, lambda rest, _: facts_of_repeated_values(rest, known, after, coarsened, person=person)),
-        (1.0, lambda rest, _: facts_of_expected_values(rest, known, after, coarsened, person=person)),
+        (0.1, lambda rest, tell: _facts(rest, release, tells, tell)),
+        (0.4, lambda rest, tell: facts_of_computed_columns(rest, release, progress=tell)),
+        (0.6, lambda rest, tell: facts_of_columns_together(rest, release, progress=tell)),
+        (0.9, lambda rest, tell: facts_of_missing_cells(rest, release, progress=tell)),
+        (0.95, lambda rest, _: facts_of_following_columns(rest, release)),
+        (0.97, lambda rest, _: facts_of_ordered_columns(rest, release)),
+        (0.98, lambda rest, _: facts_of_repeated_values(rest, release)),
+        (1.0, lambda rest, _: facts_of_expected_values(rest, release)),
     ]
     facts: list[RecoveringColumn] = []
     begin = 0.0
@@ -174,7 +166,8 @@ def released_column_facts(
             return determination(column.codes, other.codes)
         return _tell_groups(column, other)
 
-    return tuple(_facts(columns, table, names, tells, person, progress))
+    release = ComparedRelease(known, table, names, person)
+    return tuple(_facts(columns, release, tells, progress))
 
 
 def _tell_labels(column: Coded, reader: Reader, exact: Sequence[Coded]) -> Determination:
@@ -249,24 +242,20 @@ def _ranks(column: Coded) -> NDArray[np.int64] | None:
 
 def _facts(
     kept: Sequence[Coded],
-    released: Any,
-    names: Sequence[str],
+    release: ComparedRelease,
     tells: Callable[[Coded, int], Determination | None],
-    person: str | None,
     progress: Progress,
 ) -> Iterator[RecoveringColumn]:
     """For every kept column that gives a quasi-identifier away: the one it determines best, and the smallest class."""
-    table, k_without = read_table(released), 0
     for place, column in enumerate(kept):
         progress(_COMPARING, place / len(kept))
-        relations = [(name, tells(column, number)) for number, name in enumerate(names)]
+        relations = [(name, tells(column, number)) for number, name in enumerate(release.names)]
         telling = [(name, relation) for name, relation in relations if relation is not None and relation.gives_away]
         if not telling:
             continue
         name, best = max(telling, key=lambda pair: pair[1].given_away)  # the first, if several are equal
-        k_without = k_without or count_with_auxiliary(table, names, [], person=person).k
-        known = count_with_auxiliary(table, names, [column.name], person=person)
-        yield RecoveringColumn(column.name, name, best.given_away, best.by_chance, known.k, known.uniques, k_without)
+        known = count_with_auxiliary(release.table, release.names, [column.name], person=release.person)
+        yield RecoveringColumn(column.name, name, best.given_away, best.by_chance, known.k, known.uniques, release.k)
 
 
 def _tell(column: Coded, other: Coded) -> Determination:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded, encode
-from incrowd.measures.auxiliary import count_with_auxiliary
+from incrowd.measures.compared_release import ComparedRelease
 from incrowd.measures.following_columns import (
     ROWS_FOR_EACH,
     count_classes,
@@ -27,7 +27,6 @@ from incrowd.measures.following_columns import (
     find_telling,
     join_codes,
 )
-from incrowd.measures.label_coverage import LabelCoverage
 from incrowd.measures.predicted_cells import Flags, Pattern, expect, find_behind, find_pattern
 from incrowd.measures.recovering_columns import FollowingMissingCells
 from incrowd.tables import Table
@@ -48,13 +47,7 @@ _BYTES_A_PATTERN = (
 
 
 def facts_of_missing_cells(
-    kept: Sequence[Coded],
-    known: Sequence[Coded],
-    table: Table,
-    coarse: Sequence[str],
-    *,
-    person: str | None = None,
-    progress: Progress = silent,
+    kept: Sequence[Coded], release: ComparedRelease, *, progress: Progress = silent
 ) -> Iterator[FollowingMissingCells]:
     """Find kept columns whose missing cells follow from one or two quasi-identifiers, at least one of them coarsened.
 
@@ -62,10 +55,7 @@ def facts_of_missing_cells(
 
     Args:
         kept: the columns of the original that are released unchanged.
-        known: the quasi-identifiers of the original.
-        table: the protected table; its rows may be in another order.
-        coarse: the quasi-identifiers that were made coarser.
-        person: the column that identifies the person of each record, if people have several records.
+        release: the protected table beside its original.
         progress: callback that receives the current step and the share done.
 
     Yields:
@@ -75,22 +65,19 @@ def facts_of_missing_cells(
     first = next(flags, None)
     if first is None:
         return
-    names = [column.name for column in known]
-    k_without = count_with_auxiliary(table, names, [], person=person).k
+    known, table, released = release.known, release.table, release.labels
     bits = [entropy(one) for one in known]
-    released = encode(table, names)
     harmless_flags, expected_by_harmless = list[Coded](), np.ones(table.rows, dtype=bool)
-    coverage = LabelCoverage(known, released, coarse)
     cache_size = patterns_held(table, len(known))
 
     @lru_cache(cache_size)
     def patterns_of(key: bytes) -> list[Pattern]:
-        patterns = _patterns(_flag_of(key, known[0].codes.size), known, coarse, bits)
+        patterns = _patterns(_flag_of(key, known[0].codes.size), known, release.coarse, bits)
         return sorted(patterns, key=lambda one: -one.records)
 
     @lru_cache(cache_size)
     def behind_pattern(pattern: Pattern) -> tuple[Flags, ...] | None:
-        return find_behind(coverage, pattern)
+        return find_behind(release.coverage, pattern)
 
     done = set[str]()
     for place, sort, flag in itertools.chain([first], flags):
@@ -102,16 +89,16 @@ def facts_of_missing_cells(
         for pattern in patterns:
             attacker_flag, expected = expect(behind_pattern(pattern), after)
             counts = (
-                count_classes(table, [*released, attacker_flag], expected, person),
+                count_classes(table, [*released, attacker_flag], expected, release.person),
                 count_classes(
-                    table, [*released, *harmless_flags, attacker_flag], expected & expected_by_harmless, person
+                    table, [*released, *harmless_flags, attacker_flag], expected & expected_by_harmless, release.person
                 ),
             )
-            gives_back = next(one.name for one in pattern.columns if one.name in coarse)
+            gives_back = next(one.name for one in pattern.columns if one.name in release.coarse)
             determined = pattern.determination
             told = determined.told if determined.tells_nearly_all else pattern.records / flag.codes.size
             fact = FollowingMissingCells(
-                flag.name, gives_back, told, determined.by_chance, *min(counts), k_without=k_without
+                flag.name, gives_back, told, determined.by_chance, *min(counts), k_without=release.k
             )
             if fact.undoes:
                 done.add(flag.name)
@@ -249,7 +236,7 @@ def count_with_missing_cells(
     return count_classes(table, [*known, flag], np.ones(table.rows, dtype=bool), person)
 
 
-def _patterns(flag: Coded, known: Sequence[Coded], coarse: Sequence[str], bits: Sequence[float]) -> Iterator[Pattern]:
+def _patterns(flag: Coded, known: Sequence[Coded], coarse: Collection[str], bits: Sequence[float]) -> Iterator[Pattern]:
     """Patterns of a flag: those of coarsened columns alone, then those of pairs of columns.
 
     If a pair determines the flag for nearly all records, it is the only one. Otherwise the pairs follow that predict
@@ -293,7 +280,7 @@ def _select_rows(column: Coded, rows: slice) -> Coded:
     return Coded(column.name, column.codes[rows], column.values)
 
 
-def _unchanged_suffice(columns: Sequence[Coded], flag: Coded, coarse: Sequence[str]) -> bool:
+def _unchanged_suffice(columns: Sequence[Coded], flag: Coded, coarse: Collection[str]) -> bool:
     """True if the columns that are released unchanged predict the flag wherever all columns together do."""
     unchanged = [one for one in columns if one.name not in coarse]
     return bool(unchanged) and not (_agrees_with_most(columns, flag) & ~_agrees_with_most(unchanged, flag)).any()

@@ -13,11 +13,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded, class_numbers, encode, pack
-from incrowd.measures.auxiliary import count_with_auxiliary
-from incrowd.measures.label_coverage import LabelCoverage
+from incrowd.measures.compared_release import ComparedRelease
 from incrowd.measures.quantities import Floats, read_quantity
 from incrowd.measures.recovering_columns import OrderedColumn
-from incrowd.tables import Table, parse_generalised
+from incrowd.tables import parse_generalised
 from incrowd.tables.generalised import Anything
 
 _MOST_BROKEN = 0.001  # share of the records that may break the order: wrong entries
@@ -26,38 +25,30 @@ _ENOUGH_SHARE = 0.02  # share of the records that would, at least: ages are most
 _OF_CHANCE = 0.1  # share of these that may break it
 
 
-def facts_of_ordered_columns(
-    kept: Sequence[Coded], known: Sequence[Coded], table: Table, coarse: Sequence[str], *, person: str | None = None
-) -> Iterator[OrderedColumn]:
+def facts_of_ordered_columns(kept: Sequence[Coded], release: ComparedRelease) -> Iterator[OrderedColumn]:
     """Find kept numbers and dates that lie on one side of a coarsened quasi-identifier.
 
     Args:
         kept: the columns of the original that are released unchanged.
-        known: the quasi-identifiers of the original.
-        table: the protected table; its rows may be in another order.
-        coarse: the quasi-identifiers that were made coarser.
-        person: the column that identifies the person of each record, if people have several records.
+        release: the protected table beside its original.
 
     Yields:
         For every column that leaves fewer records of a class, the fact of the order that leaves fewest.
     """
-    limits = [one for one in known if one.name in coarse]
-    orders = {column.name: [one for limit in limits for one in _find_orders(column, limit)] for column in kept}
+    orders = {
+        column.name: [one for limit in release.coarsened for one in _find_orders(column, limit)] for column in kept
+    }
     if not any(orders.values()):
         return
-    names = [column.name for column in known]
-    k_without = count_with_auxiliary(table, names, [], person=person).k
-    released = encode(table, names)
-    coverage = LabelCoverage(known, released, coarse)
-    classes, _ = class_numbers(pack(released))
-    whose = encode(table, [person])[0] if person is not None else None
+    classes, _ = class_numbers(pack(release.labels))
+    whose = encode(release.table, [release.person])[0] if release.person is not None else None
     for column in kept:
         facts = []
         for limit, sign, shares in orders[column.name]:
-            fits = _may_be_the_last(column, limit, sign, table, coverage)
+            fits = _may_be_the_last(column, limit, sign, release)
             if fits is not None:
                 counted = _count(classes.astype(np.int64), fits, whose)
-                facts.append(OrderedColumn(column.name, limit.name, *shares, *counted, k_without))
+                facts.append(OrderedColumn(column.name, limit.name, *shares, *counted, release.k))
         worst = min(facts, key=lambda fact: (fact.k, -fact.uniques), default=None)
         if worst is not None and worst.undoes:
             yield worst
@@ -83,16 +74,14 @@ def _find_orders(column: Coded, limit: Coded) -> Iterator[tuple[Coded, int, tupl
             yield limit, sign, (1 - broken / values.size, 1 - by_chance / values.size)
 
 
-def _may_be_the_last(
-    column: Coded, limit: Coded, sign: int, table: Table, coverage: LabelCoverage
-) -> NDArray[np.bool_] | None:
+def _may_be_the_last(column: Coded, limit: Coded, sign: int, release: ComparedRelease) -> NDArray[np.bool_] | None:
     """Mask of the released records that fit the person of their class who has the outermost value of the limit.
 
     All other people of the class leave out fewer records. None if nothing is left out, or the values that a class
     holds cannot be found.
     """
-    outermost = coverage.outermost(limit.name)
-    released, labels = encode(table, [column.name, limit.name])
+    outermost = release.coverage.outermost(limit.name)
+    released, labels = encode(release.table, [column.name, limit.name])
     after, before = read_quantity(released), read_quantity(limit)
     if outermost is None or after is None or before is None:
         return None

@@ -17,10 +17,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded, encode
-from incrowd.measures.auxiliary import count_with_auxiliary
+from incrowd.measures.compared_release import ComparedRelease
 from incrowd.measures.following_columns import count_classes
 from incrowd.measures.recovering_columns import RecoveringColumn
-from incrowd.tables import Table
 
 _COMPARED = 20_000  # records that are compared first
 _FEWEST = 10  # records beyond chance whose text repeats their value, at least
@@ -30,23 +29,17 @@ _BETWEEN_WORDS = re.compile(r"(?!(?<=\d)[.,/]\d)[\W_]+")  # 38.9 and 05/03/1987 
 _DATES = ("%Y-%m-%d", "%d.%m.%Y", "%m/%d/%Y")
 
 
-def facts_of_repeated_values(
-    kept: Sequence[Coded], known: Sequence[Coded], table: Table, coarse: Sequence[str], *, person: str | None = None
-) -> Iterator[RecoveringColumn]:
+def facts_of_repeated_values(kept: Sequence[Coded], release: ComparedRelease) -> Iterator[RecoveringColumn]:
     """Find kept texts that repeat the value of a coarsened quasi-identifier.
 
     Args:
         kept: the columns of the original that are released unchanged.
-        known: the quasi-identifiers of the original.
-        table: the protected table; its rows may be in another order.
-        coarse: the quasi-identifiers that were made coarser.
-        person: the column that identifies the person of each record, if people have several records.
+        release: the protected table beside its original.
 
     Yields:
         For every such column a fact about the quasi-identifier that makes its smallest class smallest.
     """
-    names = [column.name for column in known]
-    coarsened = [(one, [_written(value) for value in one.values.to_pylist()]) for one in known if one.name in coarse]
+    coarsened = [(one, [_written(value) for value in one.values.to_pylist()]) for one in release.coarsened]
     for column in kept:
         if not pa.types.is_string(column.values.type) and not pa.types.is_large_string(column.values.type):
             continue
@@ -58,9 +51,8 @@ def facts_of_repeated_values(
             if _are_repeated(texts, column.codes[sample], values, one.codes[sample]) is not None:
                 shares = _are_repeated(texts, column.codes, values, one.codes)
                 if shares is not None:
-                    k, uniques = _count(column, one, _told_values(texts, column, values, one), table, names, person)
-                    k_without = count_with_auxiliary(table, names, [], person=person).k
-                    facts.append(RecoveringColumn(column.name, one.name, *shares, k, uniques, k_without))
+                    counted = _count(column, one, _told_values(texts, column, values, one), release)
+                    facts.append(RecoveringColumn(column.name, one.name, *shares, *counted, release.k))
         if facts:
             fact = min(facts, key=lambda fact: (fact.k, -fact.uniques))
             if fact.undoes:
@@ -110,12 +102,10 @@ def _told_values(
     return told
 
 
-def _count(
-    column: Coded, one: Coded, told: NDArray[np.int64], table: Table, names: Sequence[str], person: str | None
-) -> tuple[int, int]:
+def _count(column: Coded, one: Coded, told: NDArray[np.int64], release: ComparedRelease) -> tuple[int, int]:
     """The smallest class and the unique people among records whose text repeats a value, by that value."""
     told_by_text = dict(zip(column.values.to_pylist(), told.tolist(), strict=True))
-    (after,) = encode(table, [column.name])
+    (after,) = encode(release.table, [column.name])
     values = np.array([told_by_text.get(text, -1) for text in after.values.to_pylist()], dtype=np.int64) + 1
     repeated = Coded(column.name, values[after.codes], pa.array(np.arange(one.size + 1)))
-    return count_classes(table, [*encode(table, names), repeated], repeated.codes > 0, person)
+    return count_classes(release.table, [*release.labels, repeated], repeated.codes > 0, release.person)

@@ -1,0 +1,56 @@
+"""A release beside its original: what all detectors of kept columns compare, computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from incrowd.backends import Coded, encode
+from incrowd.measures.auxiliary import count_with_auxiliary
+from incrowd.measures.label_coverage import LabelCoverage
+from incrowd.tables import Table
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedRelease:
+    """A protected table and the quasi-identifiers of its original.
+
+    Attributes:
+        known: the quasi-identifiers of the original.
+        table: the protected table; its rows may be in another order.
+        coarse: the names of the quasi-identifiers that were made coarser.
+        person: the column that identifies the person of each record, if people have several records.
+        secrets: the sensitive columns.
+    """
+
+    known: Sequence[Coded]
+    table: Table
+    coarse: Collection[str]
+    person: str | None = None
+    secrets: Collection[str] = ()
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the quasi-identifiers."""
+        return [column.name for column in self.known]
+
+    @property
+    def coarsened(self) -> list[Coded]:
+        """The quasi-identifiers of the original that were made coarser."""
+        return [column for column in self.known if column.name in self.coarse]
+
+    @property
+    def labels(self) -> list[Coded]:
+        """The quasi-identifiers of the protected table."""
+        return encode(self.table, self.names)
+
+    @cached_property
+    def k(self) -> int:
+        """The smallest class by the quasi-identifiers alone."""
+        return count_with_auxiliary(self.table, self.names, [], person=self.person).k
+
+    @cached_property
+    def coverage(self) -> LabelCoverage:
+        """The original records that each released record covers."""
+        return LabelCoverage(self.known, self.labels, list(self.coarse))
