@@ -65,12 +65,15 @@ def test_parts_give_their_total_back_and_no_other_column_is_accused():
     table = incomes(1)
     _, (fact, *below) = facts_of(table, ["income"], ["wage", "noise", "rent", "more_noise", "pension"])
     assert fact.columns == ("pension", "wage", "rent")
-    assert [(one.column, one.ordered) for one in below] == [("wage", True), ("rent", True)]  # a part is below its total
+    assert all(one.ordered for one in below)  # a part is below its total
+    assert [one.columns for one in below] == [("wage",), ("rent",), ("rent", "wage")]
     _, (fact, *below) = facts_of(table, ["income"], ["wage", "noise", "rent", "pension"], secrets=["pension", "rent"])
     assert fact.columns == ("wage", "rent", "pension")
-    assert [(one.column, one.ordered) for one in below] == [("rent", True), ("pension", True)]
+    assert all(one.ordered for one in below)
+    assert [one.columns for one in below] == [("rent",), ("pension",), ("pension", "rent")]
     below = facts_of(table, ["income"], ["wage", "noise", "rent"])[1]
-    assert [(one.column, one.ordered) for one in below] == [("wage", True), ("rent", True)]
+    assert all(one.ordered for one in below)
+    assert [one.columns for one in below] == [("wage",), ("rent",), ("rent", "wage")]
 
 
 def test_missing_cells_of_other_columns_hide_nothing():
@@ -79,7 +82,8 @@ def test_missing_cells_of_other_columns_hide_nothing():
     table["rent"] = np.where(draw.random(ROWS) < 0.2, np.nan, table["rent"])
     _, (fact, *below) = facts_of(table, ["income"], ["wage", "noise", "rent", "pension"])
     assert fact.columns == ("pension", "wage", "rent")
-    assert [(one.column, one.ordered) for one in below] == [("wage", True), ("rent", True)]
+    assert all(one.ordered for one in below)
+    assert [one.columns for one in below] == [("wage",), ("rent",), ("rent", "wage")]
 
 
 def test_a_rescaled_copy_of_which_no_value_occurs_twice_gives_back_by_itself():

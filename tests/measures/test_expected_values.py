@@ -35,7 +35,7 @@ def test_a_value_that_all_before_some_age_have_is_expected_of_them(seed, secrets
     crossed = {cells: size for cells, size in Counter(told).items() if cells[0] == "[50;59]" and cells[2]}
     assert (fact.column, fact.gives_back, fact.follows, fact.partly) == ("pension", "age", True, True)
     assert (fact.k, fact.undoes) == (min(crossed.values()), True)
-    assert fact.is_only_told(secrets)
+    assert fact.is_only_told(secrets, 11)
     assert fact.told == pytest.approx(np.mean(before["age"] < 56), abs=0.05)
 
 

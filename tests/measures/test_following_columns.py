@@ -102,7 +102,7 @@ def test_few_values_of_each_area_that_other_areas_have_too_count_as_known(share,
     assert fact.k == min(Counter(zip(after["village"], rate, strict=True)).values())
     assert fact.by_chance < 0.1 < 0.9 < fact.told
     told = kept_column_facts(before | kept, after | kept, ["village"], list(kept), secrets=["rate"])
-    assert [one.is_only_told(["rate"]) for one in told] == [True]
+    assert [one.is_only_told(["rate"], 11) for one in told] == [True]
 
 
 def test_answers_of_the_only_people_who_were_asked_follow_from_nothing():
@@ -412,7 +412,7 @@ def test_a_secret_that_is_computed_from_quasi_identifiers_is_none(altered_share,
     kept = {"over_45": altered(np.where(before["age"] > 45, "yes", "no"), altered_share, draw)}
     facts = kept_column_facts(before | kept, after | kept, list(before), ["over_45"], secrets=["over_45"])
     (fact,) = [one for one in facts if one.follows and not one.partly]
-    assert (fact.certain, fact.is_only_told(["over_45"])) == (decides, not decides)
+    assert (fact.certain, fact.is_only_told(["over_45"], 11)) == (decides, not decides)
     halves = Counter(zip(after["age"], after["region"], kept["over_45"], strict=True))
     assert fact.k == min(halves.values())
 
@@ -428,7 +428,7 @@ def test_the_order_of_quasi_identifiers_hides_no_function(names):
     after = before | {"age": in_tens(age), "hint": in_tens(hint)}
     (fact,) = kept_column_facts(before, after, names, ["tariff"], secrets=["tariff"])
     assert (fact.gives_back, fact.others, fact.told, fact.certain) == ("age", (), 1.0, True)
-    assert not fact.is_only_told(["tariff"])
+    assert not fact.is_only_told(["tariff"], 11)
     assert fact.k == min(Counter(zip(*(after[name] for name in (*names, "tariff")), strict=True)).values())
 
 
@@ -454,3 +454,18 @@ def test_a_column_that_is_computed_from_days_of_birth_counts_as_known(secrets):
     kept = {"over_50": np.where(np.arange(2_000) < 905, "yes", "no")}  # five people of the tenth class
     (fact,) = kept_column_facts({"born": days} | kept, {"born": label} | kept, ["born"], ["over_50"], secrets=secrets)
     assert (fact.gives_back, fact.told, fact.certain, fact.k, fact.k_without) == ("born", 1.0, True, 5, 100)
+
+
+def test_people_of_one_household_predict_nobody_else():
+    """Those who share an exact rent are mostly one household; of all others nobody can tell the region by it."""
+    draw = np.random.default_rng(6)
+    home = np.repeat(np.arange(3_000), np.where(draw.random(3_000) < 0.1, 2, 1))
+    rent, region = draw.integers(30_000, 150_000, 3_000)[home], draw.choice([*"ABCDEFGH"], 3_000)[home]
+    order = np.argsort(rent, kind="stable")
+    labels = np.empty(rent.size, dtype=object)
+    for part in np.array_split(order, rent.size // 25):
+        labels[part] = f"[{rent[part].min()};{rent[part].max()}]"
+    facts = kept_column_facts(
+        {"rent": rent, "region": region}, {"rent": labels, "region": region}, ["rent"], ["region"]
+    )
+    assert [one for one in facts if one.undoes and not one.is_only_told([], 11)] == []

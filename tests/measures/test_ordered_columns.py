@@ -7,6 +7,7 @@ import pytest
 
 from incrowd import assess, protect
 from incrowd.measures import kept_column_facts
+from incrowd.protection import write_protected
 
 
 def _table(draw, rows, *, broken=0):
@@ -18,13 +19,13 @@ def _table(draw, rows, *, broken=0):
 
 def _ranges(died, sex, size):
     """Ranges of the days of death, of `size` people of one sex each, that end at their members' days."""
-    labels, fewest = np.empty(died.size, dtype=object), []
+    labels, classes = np.empty(died.size, dtype=object), []
     for one in np.unique(sex):
         rows = np.flatnonzero(sex == one)[np.argsort(died[sex == one], kind="stable")]
         for part in np.array_split(rows, rows.size // size):
             labels[part] = f"[{died[part].min()};{died[part].max()}]"
-            fewest.append(part)
-    return labels, fewest
+            classes.append(part)
+    return labels, classes
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -124,3 +125,104 @@ def test_numbers_that_hardly_ever_meet_have_no_order():
         {"age": age, "chol": cholesterol}, {"age": labels, "chol": cholesterol}, ["age"], ["chol"]
     )
     assert not any(one.ordered for one in facts)
+
+
+def test_wrong_entries_in_every_class_hide_nothing():
+    """The wrong day of death is the first of its class, and no record fits it, not even its own."""
+    draw = np.random.default_rng(7)
+    died, class_ = draw.integers(0, 1_000, 8_000), np.repeat(np.arange(4), 2_000)
+    died += 1_000 * class_
+    before = {"died": died, "diagnosed": died - draw.integers(0, 3_000, 8_000)}
+    after = before | {"died": [f"[{1_000 * one};{1_000 * one + 999}]" for one in class_]}
+    (clean,) = kept_column_facts(before, after, ["died"], ["diagnosed"], coarse=["died"])
+    wrong = np.arange(0, 8_000, 2_000)
+    before["died"] = died.copy()
+    before["died"][wrong] = 1_000 * np.arange(4)
+    before["diagnosed"][wrong] = after["diagnosed"][wrong] = before["died"][wrong] + 500
+    (fact,) = kept_column_facts(before, after, ["died"], ["diagnosed"], coarse=["died"])
+    assert fact.ordered
+    assert abs(fact.k - clean.k) <= 2
+
+
+@pytest.mark.parametrize("columns", [2, 8])
+def test_many_coarse_columns_of_many_values_hide_nothing(columns):
+    """The members of a class are too many to look up, or have too many combinations for a whole number."""
+    draw = np.random.default_rng(8)
+    rows = 4_000
+    died = draw.permutation(rows)
+    others = {f"other{number}": draw.permutation(rows) for number in range(columns)}
+    before = {"died": died, **others, "diagnosed": died - draw.integers(0, 6_000, rows)}
+    after = before | dict.fromkeys(others, ["[0;3999]"] * rows)
+    after["died"] = np.where(died < 2_000, "[0;1999]", "[2000;3999]")
+    known = ["died", *others]
+    (fact,) = [one for one in kept_column_facts(before, after, known, ["diagnosed"], coarse=known) if one.ordered]
+    halves = died < 2_000, died >= 2_000
+    fewest = min(np.count_nonzero(before["diagnosed"][half] <= died[half].min()) for half in halves)
+    assert 1 <= fact.k <= fewest < fact.k_without
+
+
+def test_a_time_on_the_last_day_is_not_after_it():
+    draw = np.random.default_rng(9)
+    days = draw.integers(0, 3_000, 600)
+    died = np.datetime64("2000-01-01") + days
+    before_death = np.where(draw.random(600) < 0.05, 0, draw.exponential(400, 600).astype(int))
+    seen = (died - before_death).astype("datetime64[s]")
+    labels, _ = _ranges(died, np.full(600, "all"), 20)
+    found = []
+    for diagnosed in (seen.astype("datetime64[D]"), seen + np.timedelta64(10, "h")):
+        before = {"died": died, "diagnosed": diagnosed}
+        found += kept_column_facts(before, before | {"died": labels}, ["died"], ["diagnosed"], coarse=["died"])
+    assert [one.ordered for one in found] == [True, True]
+    assert found[0].k == found[1].k < 20
+
+
+def test_a_set_with_a_missing_member_hides_no_order():
+    draw = np.random.default_rng(10)
+    born = np.sort(draw.integers(0, 300, 600)) * 10.0
+    before = {"born": born.copy(), "seen": born + draw.integers(0, 900, 600)}
+    before["born"][::20] = np.nan
+    labels = np.empty(600, dtype=object)
+    for part in np.array_split(np.arange(600), 30):
+        labels[part] = "{," + ",".join(f"{one:g}" for one in np.unique(born[part])) + "}"
+    facts = kept_column_facts(before, before | {"born": labels}, ["born"], ["seen"], coarse=["born"])
+    assert [one.ordered for one in facts] == [True]
+
+
+def test_an_order_decides_where_too_few_people_are_left():
+    draw = np.random.default_rng(11)
+    age = draw.integers(20, 70, 3_000)
+    table = {"age": age, "years": draw.integers(0, age + 1), "via": draw.choice(list("abcd"), 3_000)}
+    roles = {"quasi_identifiers": ["age"], "sensitive": ["via"], "other": ["years"]}
+    release = table | {"age": [f"[{one // 10 * 10};{one // 10 * 10 + 9}]" for one in age]}
+    (fact,) = kept_column_facts(table, release, ["age"], ["years"], coarse=["age"])
+    asked = {"original": table, "rows_are_people": True, "protection": False}
+    for limit in ({"recipient": "public"}, {"highest": 1 / fact.k}):
+        found = assess(release, **roles, **limit, **asked).verdict
+        assert (found.decision, found.given_back) == ("within", ())
+        assert any("years is kept and lies on one side of age" in one.sentence for one in found.internal_reasons)
+    found = assess(release, **roles, highest=1 / (fact.k + 1), **asked).verdict
+    assert (found.decision, found.given_back) == ("exposed", (fact,))
+
+
+def test_a_secret_that_nearly_follows_is_looked_at_for_orders_too():
+    draw = np.random.default_rng(12)
+    died = draw.integers(0, 10, 6_000)
+    usual = np.array([0, 1, 0, 2, 3, 1, 3, 0, 2, 1])[died]
+    before = {"died": died, "stage": np.where(draw.random(6_000) < 0.97, usual, draw.integers(0, died + 1) % 4)}
+    after = before | {"died": np.where(died < 5, "[0;4]", "[5;9]")}
+    facts = kept_column_facts(before, after, ["died"], ["stage"], coarse=["died"], secrets=["stage"])
+    assert [one.ordered for one in facts] == [True, False]
+    assert [one.is_only_told(["stage"], 6_000) for one in facts] == [False, True]
+
+
+def test_an_order_that_was_counted_by_other_columns_needs_the_original(tmp_path):
+    draw = np.random.default_rng(13)
+    table = _table(draw, 3_000) | {"via": draw.choice(list("abcd"), 3_000)}
+    roles = {"sensitive": ["via"], "other": ["diagnosed"]}
+    safe = protect(table, quasi_identifiers=["died"], k=40, **roles, identifiers=[])
+    file = write_protected(safe, tmp_path / "safe.parquet")
+    again = {"quasi_identifiers": ["died", "sex"], "recipient": "trusted", "rows_are_people": True, "protection": False}
+    found = assess(file, **again, **roles).verdict
+    assert found.decision == "undecided"
+    assert all(one.uniques < 10 for one in found.given_back)  # the order alone finds hardly anybody
+    assert assess(file, **again, **roles, original=table).verdict.decision != "undecided"

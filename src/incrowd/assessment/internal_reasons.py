@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from incrowd.assessment.reasons import Findings, describe_order
-from incrowd.protection.release_warnings import describe_expected
+from incrowd.protection.release_warnings import describe_told
 from incrowd.wording import Advice, chosen_percent, counted, listed, one_decimal, people, percent
 
 if TYPE_CHECKING:
@@ -67,9 +67,8 @@ def _row_order_tells(findings: Findings) -> Iterator[Advice]:
 
 def _values_are_expected(findings: Findings) -> Iterator[Advice]:
     expected = findings.evidence.expected
-    if expected:
-        apart = ["apart"] if any(one.partly for one in expected) else []
-        yield Advice(describe_expected(expected), (*apart, "drop", "quasi_identifiers"))
+    apart = ["apart"] if any(one.partly for one in expected) else []
+    yield from (Advice(told, (*apart, "drop", "quasi_identifiers")) for told in describe_told(expected))
 
 
 def _something_is_unanswered(findings: Findings) -> Iterator[Advice]:

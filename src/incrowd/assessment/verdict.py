@@ -288,7 +288,7 @@ def decide(
         undecided=evidence.undecided if is_undecided else (),
         declared=tuple(name for name in roles.stated if roles.role(name) == "other"),
         disclosed=tuple(column.column for column in findings.disclosed_columns()),
-        giving_back=tuple(one.column for one in evidence.given_back),
+        giving_back=tuple(dict.fromkeys(one.column for one in evidence.given_back)),
         not_asked=_not_asked(evidence),
         given_back=evidence.given_back,
         linking=evidence.linking,

@@ -196,13 +196,18 @@ def _expected(columns: Sequence[Coded], column: Coded) -> NDArray[np.bool_]:
 def _are_predicted(column: Coded, is_predicted: NDArray[np.bool_], joint: _Codes) -> NDArray[np.bool_]:
     """Mask of the values of a column that are predicted for nearly all records with them.
 
-    Only records that share what predicts them (`joint`) can be predicted by others, so only these count. A value that
-    none of them has is expected: the column is known to follow for nearly all records.
+    A record that is alone with what predicts it (`joint`), such as a day of birth, is predicted if both of its
+    neighbours have its value.
     """
-    is_shared = (np.bincount(joint) > 1)[joint]
-    records = np.bincount(column.codes[is_shared], minlength=column.size)
-    predicted = np.bincount(column.codes, weights=is_predicted & is_shared, minlength=column.size)
-    return np.asarray((predicted >= _EXPECTED_FROM * records) & (column.tally > 0))
+    is_alone = (np.bincount(joint) == 1)[joint]
+    order = np.argsort(joint, kind="stable")
+    codes = column.codes[order]
+    agrees = np.zeros(codes.size, dtype=bool)
+    agrees[1:-1] = (codes[1:-1] == codes[:-2]) & (codes[1:-1] == codes[2:])
+    by_neighbours = np.empty_like(agrees)
+    by_neighbours[order] = agrees
+    predicted = np.bincount(column.codes, np.where(is_alone, by_neighbours, is_predicted), column.size)
+    return np.asarray((predicted >= _EXPECTED_FROM * column.tally) & (column.tally > 0))
 
 
 def _are_in(released: Coded, original: Coded, expected: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -97,15 +97,15 @@ def kept_column_facts(
         (0.4, lambda rest, tell: facts_of_computed_columns(rest, release, progress=tell)),
         (0.6, lambda rest, tell: facts_of_columns_together(rest, release, progress=tell)),
         (0.9, lambda rest, tell: facts_of_missing_cells(rest, release, progress=tell)),
-        (0.95, lambda rest, _: facts_of_following_columns(rest, release)),
-        (0.97, lambda rest, _: facts_of_ordered_columns(rest, release)),
+        (0.92, lambda rest, _: facts_of_ordered_columns(rest, release)),
+        (0.97, lambda rest, _: facts_of_following_columns(rest, release)),
         (0.98, lambda rest, _: facts_of_repeated_values(rest, release)),
         (1.0, lambda rest, _: facts_of_expected_values(rest, release)),
     ]
     facts: list[RecoveringColumn] = []
     begin = 0.0
     for end, detect in detectors:
-        undoing = {fact.column for fact in facts if fact.undoes}
+        undoing = {fact.column for fact in facts if fact.undoes and not fact.ordered}  # an order may not decide
         progress(_COMPARING, begin)
         facts += detect([column for column in columns if column.name not in undoing], part(progress, begin, end))
         begin = end

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ _Counts = NDArray[np.int32]
 
 _MOST_LOOKED_UP = 4_000_000  # runs of values to look up, above which nothing is counted: about two seconds
 _AT_ONCE = 250_000  # runs that are looked up in one block
+_LARGEST_KEY = 2**63  # of a whole number
 _EPOCH = 719_163  # the ordinal of 1970-01-01, from which Arrow counts dates
 
 
@@ -37,6 +39,7 @@ class _Runs:
         low: the first rank of each run.
         high: the rank after the last one of each run.
         widths: the number of values that every label covers.
+        is_understood: mask of the labels that are ranges, sets or known values; the others cover all values.
     """
 
     ranks: _Codes
@@ -45,6 +48,7 @@ class _Runs:
     low: _Codes
     high: _Codes
     widths: _Codes
+    is_understood: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +57,7 @@ class _Covered:
 
     Attributes:
         keys: one number for the values of each original record, in ascending order.
-        order: the original records in this order.
+        order: the original records that count, in this order.
         cells: the number of cells.
         cell_of_record: the cell of every released record.
         parts: arrays of cells, and of the limits in `keys` between which a cell covers all records.
@@ -101,18 +105,24 @@ class LabelCoverage:
                 count += np.bincount(cell, weights=total[high] - total[low], minlength=covered.cells).astype(np.int32)
         return counts[:, covered.cell_of_record]
 
-    def outermost(self, name: str) -> tuple[_Codes, _Codes] | None:
+    def outermost(self, name: str, *, among: NDArray[np.bool_]) -> tuple[_Codes, _Codes] | None:
         """The smallest and the largest value of a coarsened column among the original records that each record covers.
 
         All quasi-identifiers are compared if that is quick enough, else the column and those that were not changed.
 
+        Args:
+            name: the column.
+            among: mask of the original records that count.
+
         Returns:
-            Two codes of the column for every released record, both -1 if it covers no original record; None if even the
-            shorter comparison takes too long.
+            Two codes of the column for every released record, both -1 if its label is not understood or covers none of
+            the records; None if even the shorter comparison takes too long.
         """
-        covered = self._cover([*self._before], True, along=name) or self._cover([name], True)
+        covered = self._cover([*self._before], True, along=name, among=among)
+        covered = covered or self._cover([name], True, among=among)
         if covered is None:
             return None
+        is_understood = self._runs(name).is_understood[self._after[name].codes]
         size, ranks = self._before[name].size, self._runs(name).ranks
         code_of_rank = np.argsort(ranks)
         smallest, largest = np.full(covered.cells, size), np.full(covered.cells, -1)
@@ -123,19 +133,31 @@ class LabelCoverage:
         first, last = (
             np.where(largest < 0, -1, code_of_rank[np.clip(one, 0, size - 1)]) for one in (smallest, largest)
         )
-        return first[covered.cell_of_record], last[covered.cell_of_record]
+        smallest, largest = (np.where(is_understood, one[covered.cell_of_record], -1) for one in (first, last))
+        return smallest, largest
 
-    def _cover(self, names: Sequence[str], same: bool, along: str | None = None) -> _Covered | None:
+    def _cover(
+        self,
+        names: Sequence[str],
+        same: bool,
+        *,
+        along: str | None = None,
+        among: NDArray[np.bool_] | slice = slice(None),
+    ) -> _Covered | None:
         """Find the original records of every distinct combination of labels; None if that takes too long.
 
         `along` is the column by which the records of one combination are sorted; None: the one with the most values.
+        `among` are the original records that count.
         """
         before, after = self._group(tuple(one for one in self._unchanged if same or one in names))
         coarse = [self._before[name] for name in names if name not in self._unchanged]
         *others, last = sorted(coarse, key=lambda one: (one.name == along, one.size))
-        keys = before
+        groups = max(int(one.max(initial=0)) for one in (before, after)) + 1
+        if math.prod((groups, *(one.size for one in coarse))) >= _LARGEST_KEY:
+            return None
+        keys = before[among]
         for one in (*others, last):
-            keys = keys * one.size + self._runs(one.name).ranks[one.codes]
+            keys = keys * one.size + self._runs(one.name).ranks[one.codes[among]]
         order = np.argsort(keys)
         keys = keys[order]
         rows, cell_of_record = _distinct([after, *(self._after[one.name].codes for one in coarse)])
@@ -260,7 +282,9 @@ def _in_order_of_labels(ranks: _Codes, runs: tuple[_Codes, _Codes, _Codes], labe
     owner, low, high = owner[order], low[order], high[order]
     counts = np.bincount(owner, minlength=labels)
     widths = np.bincount(owner, weights=high - low, minlength=labels).astype(np.int64)
-    return _Runs(ranks, np.cumsum(counts) - counts, counts, low, high, widths)
+    is_understood = np.ones(labels, dtype=bool)
+    is_understood[without] = False
+    return _Runs(ranks, np.cumsum(counts) - counts, counts, low, high, widths, is_understood)
 
 
 def _codes_by(values: Sequence[Any], how: str, length: int = 0, hidden: int = 0) -> defaultdict[Any, list[int]]:

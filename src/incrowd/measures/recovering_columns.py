@@ -69,8 +69,8 @@ class RecoveringColumn(Result):
             return _FOLLOWS
         return f"which give~ back what is made coarser{', together with other columns' if self.others else ''}"
 
-    def is_only_told(self, secrets: Collection[str]) -> bool:
-        """True if the fact is only reported and does not decide."""
+    def is_only_told(self, secrets: Collection[str], class_size: int) -> bool:
+        """True if the fact is only reported and does not decide, where classes must have `class_size` people."""
         return False
 
     @property
@@ -89,7 +89,7 @@ class FollowingColumn(RecoveringColumn):
         """How the column makes classes smaller, for a sentence."""
         return _FOLLOWS
 
-    def is_only_told(self, secrets: Collection[str]) -> bool:
+    def is_only_told(self, secrets: Collection[str], class_size: int) -> bool:
         """True if the column is a secret."""
         return self.column in secrets
 
@@ -100,7 +100,7 @@ class ComputedColumn(FollowingColumn):
 
     certain: ClassVar[bool] = True
 
-    def is_only_told(self, secrets: Collection[str]) -> bool:
+    def is_only_told(self, secrets: Collection[str], class_size: int) -> bool:
         """Always False: an attacker computes the column, whatever it was declared."""
         return False
 
@@ -111,7 +111,7 @@ class ExpectedValue(FollowingColumn):
 
     partly: ClassVar[bool] = True
 
-    def is_only_told(self, secrets: Collection[str]) -> bool:
+    def is_only_told(self, secrets: Collection[str], class_size: int) -> bool:
         """Always True."""
         return True
 
@@ -120,7 +120,8 @@ class ExpectedValue(FollowingColumn):
 class OrderedColumn(FollowingColumn):
     """A column that lies on one side of a quasi-identifier; an attacker leaves out the records that do not.
 
-    `k` is the fewest people who are left of a class, and `uniques` the number of classes of which one person is left.
+    `k` is the fewest people who are left of a class, and `uniques` the number of classes of which one person is left,
+    by `others` on the same side as well.
     """
 
     ordered: ClassVar[bool] = True
@@ -128,15 +129,16 @@ class OrderedColumn(FollowingColumn):
     @property
     def telling(self) -> str:
         """What the order tells, in words."""
-        return f"{self.column} is kept and lies on one side of {self.gives_back}"
+        verbs = "are kept and lie" if self.others else "is kept and lies"
+        return f"{listed([*self.others, self.column])} {verbs} on one side of {self.gives_back}"
 
     def how_it_tells(self, known: Collection[str]) -> str:
         """How the column makes classes smaller, for a sentence."""
         return "which limit~ what is made coarser"
 
-    def is_only_told(self, secrets: Collection[str]) -> bool:
-        """Always False: the attacker need not know the column."""
-        return False
+    def is_only_told(self, secrets: Collection[str], class_size: int) -> bool:
+        """True if enough people are left of each class: an order gives no value back."""
+        return self.k >= class_size
 
 
 @dataclass(frozen=True, slots=True)

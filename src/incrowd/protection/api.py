@@ -153,7 +153,7 @@ def protect(
     outputs = read_outputs(output, problem.columns, problem.hierarchies)
     builder = ReleaseBuilder(table, problem, request.method, person, request.columns.removed, outputs, key=request.key)
     built = builder.run()
-    kept = review_kept_columns(table, request.columns, built, warn=warn)
+    kept = review_kept_columns(table, request.columns, built, problem.demand.k, warn=warn)
     order = choose_order(table, built.ranges, person, shuffle)
     return _describe(request, builder, built, kept, order)
 

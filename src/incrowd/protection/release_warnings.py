@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from incrowd.backends import encode
 from incrowd.measures import RecoveringColumn, count_with_auxiliary, kept_column_facts, released_column_facts
 from incrowd.tables import SuggestedRole, Table, read_table, suggest_roles
-from incrowd.wording import listed, percent
+from incrowd.wording import listed, people, percent
 
 if TYPE_CHECKING:
     from incrowd.protection.build import BuiltRelease
@@ -57,8 +57,10 @@ class KeptColumns(NamedTuple):
     notes: tuple[str, ...]
 
 
-def review_kept_columns(table: Table, settled: SettledColumns, built: BuiltRelease, *, warn: bool) -> KeptColumns:
-    """Find the unchanged columns that undo the protection; without `warn` no column is reviewed."""
+def review_kept_columns(
+    table: Table, settled: SettledColumns, built: BuiltRelease, k: int, *, warn: bool
+) -> KeptColumns:
+    """Find the unchanged columns that undo the protection to classes of k; without `warn` no column is reviewed."""
     if not warn:
         return KeptColumns(None, (), ())
     names, person, unknown = settled.quasi_identifiers, settled.person, settled.other
@@ -67,7 +69,7 @@ def review_kept_columns(table: Table, settled: SettledColumns, built: BuiltRelea
     not_sensitive = [name for name in kept if name not in settled.sensitive]
     changed = [name for name, cells in built.recoding.changed.items() if cells]
     given_back = kept_column_facts(table, built.ranges, names, kept, person, coarse=changed, secrets=settled.sensitive)
-    expected = [one for one in given_back if one.undoes and one.is_only_told(settled.sensitive)]
+    expected = [one for one in given_back if one.undoes and one.is_only_told(settled.sensitive, k)]
     undoing = [one for one in given_back if one not in expected]
     undone = {one.column for one in given_back if one.undoes}
     not_undone = [name for name in kept if name not in undone]
@@ -76,8 +78,8 @@ def review_kept_columns(table: Table, settled: SettledColumns, built: BuiltRelea
     warnings = warn_of_undoing(table, built.ranges, names, not_sensitive, undoing, person=person, unknown=unknown)
     knowable = [name for name in not_sensitive if name not in unknown]
     distinct = [(column.name, column.size) for column in encode(table, knowable)] if knowable else []
-    notes = [describe_expected(expected)] if expected else []
-    return KeptColumns(given_back, tuple(warnings), (*notes, *warn_of_nearly_unique(distinct, table.rows)))
+    notes = (*describe_told(expected), *warn_of_nearly_unique(distinct, table.rows))
+    return KeptColumns(given_back, tuple(warnings), notes)
 
 
 def _facts_of_release(
@@ -145,7 +147,20 @@ def describe_given_back(fact: RecoveringColumn) -> str:
     )
 
 
-def describe_expected(facts: Sequence[RecoveringColumn]) -> str:
+def describe_told(facts: Sequence[RecoveringColumn]) -> Iterator[str]:
+    """Words for facts that do not decide."""
+    expected = [one for one in facts if not one.ordered]
+    if expected:
+        yield _describe_expected(expected)
+    for one in facts:
+        if one.ordered:
+            yield (
+                f"{one.telling}: an attacker who knows {one.gives_back} leaves out some of those who look alike, and "
+                f"at least {people(one.k)} of {one.k_without:,} are left"
+            )
+
+
+def _describe_expected(facts: Sequence[RecoveringColumn]) -> str:
     """Words for kept columns whose values follow from quasi-identifiers, the column with the smallest class first."""
     ordered = sorted(facts, key=lambda fact: fact.k)
     names = listed(

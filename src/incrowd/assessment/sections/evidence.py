@@ -25,6 +25,7 @@ from incrowd.errors import UnsupportedError
 from incrowd.measures import DisclosedSecrets, count_disclosed_secrets, followed_columns
 from incrowd.measures.recovering_columns import RecoveringColumn
 from incrowd.protection.marks import Linkage
+from incrowd.recipients import smallest_class
 from incrowd.results import Result
 from incrowd.tables import RowKind, SuggestedRole, Table, describe_rows
 from incrowd.tables.roles.linked_rows import groups_agree
@@ -144,18 +145,21 @@ def gather_evidence(work: AssessmentState) -> Evidence:
     order = [one.column for one in followed if one.column not in roles.pseudonyms]  # pseudonyms are visible anyway
     order += original.row_order if original is not None else ()
     given_back = find_recovering_columns(work, original, unanswered, part(tell, 0.4, 0.8))
+    limits = work.question.limits
+    class_size = max(limits.class_size, smallest_class(limits.of_average))
+    told = [one for one in given_back if one.is_only_told(roles.sensitive, class_size)]
     return Evidence(
         tuple(sorted(undecided, key=lambda one: (-one.uniques, one.k, -one.correctness))),
         together,
         harmless,
         _secrets(work, unanswered, part(tell, 0.8, 1.0)),
-        tuple(one for one in given_back if not one.is_only_told(roles.sensitive)),
+        tuple(one for one in given_back if one not in told),
         rows,
         tuple(unanswered),
         () if work.question.synthetic else tuple(dict.fromkeys(order)),
         original is not None or bool(roles.generalised_quasi_identifiers),
         table.not_counted,
-        tuple(one for one in given_back if one.is_only_told(roles.sensitive)),
+        tuple(told),
         linking_columns(table, work.question, roles, rows),
         linkage if linkage is not None and {*linkage.known} == {*names} else None,
         why_no_sample(work, original) if population_is_known(work) else None,
