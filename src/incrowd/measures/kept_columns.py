@@ -20,6 +20,7 @@ from incrowd.measures.expected_values import facts_of_expected_values
 from incrowd.measures.following_columns import facts_of_following_columns
 from incrowd.measures.missing_cells import facts_of_missing_cells
 from incrowd.measures.ordered_columns import facts_of_ordered_columns
+from incrowd.measures.partial_formulas import facts_of_partial_formulas
 from incrowd.measures.quantities import read_quantity
 from incrowd.measures.recovering_columns import RecoveringColumn
 from incrowd.measures.released_labels import Reader, label_reader
@@ -96,6 +97,7 @@ def kept_column_facts(
         (0.1, lambda rest, tell: _facts(rest, release, tells, tell)),
         (0.4, lambda rest, tell: facts_of_computed_columns(rest, release, progress=tell)),
         (0.6, lambda rest, tell: facts_of_columns_together(rest, release, progress=tell)),
+        (0.65, lambda rest, _: facts_of_partial_formulas(rest, release)),
         (0.9, lambda rest, tell: facts_of_missing_cells(rest, release, progress=tell)),
         (0.92, lambda rest, _: facts_of_ordered_columns(rest, release)),
         (0.97, lambda rest, _: facts_of_following_columns(rest, release)),

@@ -193,13 +193,13 @@ class LabelCoverage:
         rows = next(iter(self._before.values())).codes.size
         if not names:
             return np.zeros(rows, dtype=np.int64), np.zeros(next(iter(self._after.values())).codes.size, dtype=np.int64)
-        both = [_in_one_code(self._before[name], self._after[name]) for name in names]
+        both = [in_one_code(self._before[name], self._after[name]) for name in names]
         groups, _ = class_numbers(pack(both))
         before, after = np.split(groups.astype(np.int64), [rows])
         return before, after
 
 
-def _in_one_code(original: Coded, released: Coded) -> Coded:
+def in_one_code(original: Coded, released: Coded) -> Coded:
     """The original and the released cells of a column in one coding; all cells are equal if the types differ."""
     if released.values.type != original.values.type:
         return Coded(original.name, np.zeros(original.codes.size + released.codes.size, np.int64), pa.nulls(1))

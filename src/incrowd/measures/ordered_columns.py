@@ -20,7 +20,7 @@ from incrowd.measures.compared_release import ComparedRelease
 from incrowd.measures.quantities import Floats, Quantity, read_quantity
 from incrowd.measures.recovering_columns import OrderedColumn
 
-_MOST_BROKEN = 0.001  # share of the records that may break the order: wrong entries
+_MOST_BROKEN = 0.01  # share of the records that may break the order: wrong entries
 _ENOUGH = 20  # records that would break the order by chance, at least
 _ENOUGH_SHARE = 0.02  # share of the records that would, at least: ages are mostly above cholesterol without any order
 _OF_CHANCE = 0.1  # share of these that may break it
