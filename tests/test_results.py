@@ -29,6 +29,7 @@ from incrowd.measures.recovering_columns import (
     FollowingColumn,
     FollowingMissingCells,
     OrderedColumn,
+    RecoveringValues,
 )
 from incrowd.measures.row_order import followed_columns
 from incrowd.pitman_yor import compare_fits, fit_class_sizes
@@ -70,7 +71,7 @@ def test_an_assessment_shows_its_decision():
     assert "No: the risk is too high" in found._repr_html_()
 
 
-KINDS_KEPT = (FollowingColumn, ComputedColumn, ExpectedValue, OrderedColumn, FollowingMissingCells)
+KINDS_KEPT = (FollowingColumn, RecoveringValues, ComputedColumn, ExpectedValue, OrderedColumn, FollowingMissingCells)
 
 
 @pytest.fixture(scope="module")

@@ -53,7 +53,7 @@ def test_a_copy_in_part_of_the_rows_is_found_beside_many_zeros():
     wage = np.where(draw.random(ROWS) < 0.5, income, (income * draw.random(ROWS)).round())
     before = {"income": income, "wage": wage}
     after = before | {"income": np.where(income < 8_000, "[0;7999]", "[8000;999999]")}
-    facts = [one for one in kept_column_facts(before, after, ["income"], ["wage"]) if not one.ordered]
+    facts = [one for one in kept_column_facts(before, after, ["income"], ["wage"]) if not one.narrows]
     assert [(one.column, one.gives_back, one.undoes) for one in facts] == [("wage", "income", True)]
 
 

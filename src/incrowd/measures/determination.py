@@ -9,8 +9,8 @@ direction, a column may leave few values of another: a village has few of the ra
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -37,12 +37,15 @@ class Determination(Result):
         by_chance: share of these records whose second value is predicted without the first column.
         told_by_value: records of those values of the first column that predict the second for practically all records
             with that value, beyond chance.
+        telling: those values, as codes, with the values of the second column that they predict.
     """
 
     records: int
     told: float
     by_chance: float
     told_by_value: int = 0
+    telling: Mapping[int, int] = field(default_factory=dict, compare=False, repr=False)
+    _hidden: ClassVar[frozenset[str]] = frozenset({"telling"})
     _derived: ClassVar[tuple[str, ...]] = ("gives_away",)
 
     @property
@@ -99,14 +102,13 @@ def determination(one: NDArray[Any], other: NDArray[Any], times: NDArray[np.int6
         return Determination(0, 0.0, 0.0)
     overall = np.bincount(cells[shared] % width, weights=counts[shared])
     by_chance = float(overall.max()) / records
-    return Determination(records, int(told.sum()) / records, by_chance, _by_value(told, sizes, by_chance * sizes))
-
-
-def _by_value(told: NDArray[np.int64], sizes: NDArray[np.int64], by_chance: NDArray[Any]) -> int:
-    """Number of records of the values that predict practically all of their records, beyond chance."""
-    errors, of_chance = sizes - told, np.maximum(sizes - by_chance, 0.0)
+    errors, of_chance = sizes - told, np.maximum(sizes - by_chance * sizes, 0.0)
     tells = (sizes >= _FEWEST) & (errors <= _ALTERED * sizes) & is_beyond_chance(errors, of_chance)
-    return int(sizes[tells].sum())
+    likeliest = cells[(counts == most) & tells[groups]]  # one a value: the second is far less frequent
+    return Determination(
+        *(records, int(told.sum()) / records, by_chance, int(sizes[tells].sum())),
+        telling=dict(zip((likeliest // width).tolist(), (likeliest % width).tolist(), strict=True)),
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, part, silent
-from incrowd.backends import Coded, encode, in_order_of_records
+from incrowd.backends import Coded, encode, in_order_of_records, pack
 from incrowd.measures.auxiliary import count_with_auxiliary
 from incrowd.measures.columns_together import facts_of_columns_together, facts_of_computed_columns
 from incrowd.measures.compared_release import ComparedRelease
@@ -22,9 +22,10 @@ from incrowd.measures.missing_cells import facts_of_missing_cells
 from incrowd.measures.ordered_columns import facts_of_ordered_columns
 from incrowd.measures.partial_formulas import facts_of_partial_formulas
 from incrowd.measures.quantities import read_quantity
-from incrowd.measures.recovering_columns import RecoveringColumn
+from incrowd.measures.recovering_columns import RecoveringColumn, RecoveringValues
 from incrowd.measures.released_labels import Reader, label_reader
 from incrowd.measures.repeated_values import facts_of_repeated_values
+from incrowd.measures.telling_values import count_by_telling_values
 from incrowd.tables import TableLike, read_table
 
 _COMPARING = "comparing kept columns with those made coarser"
@@ -83,18 +84,24 @@ def kept_column_facts(
     if not kept:
         return ()
     names = list(dict.fromkeys(quasi_identifiers))
-    before = in_order_of_records(encode(read_table(original), [*names, *kept]))  # samples must not depend on row order
-    known, columns = before[: len(names)], before[len(names) :]
+    persons = [] if person is None or person in (*names, *kept) else [person]
+    # samples must not depend on row order
+    before = in_order_of_records(encode(read_table(original), [*names, *kept, *persons]))
+    known, columns = before[: len(names)], before[len(names) : len(names) + len(kept)]
+    whose = before[-1] if persons else None
 
     def tells(column: Coded, number: int) -> Determination | None:
         other = known[number]
         is_coarse = coarse is None or other.name in coarse
-        return _tell(column, other) if is_coarse and _may_tell(column.codes, other.codes) else None
+        if not is_coarse or not _may_tell(column.codes, other.codes):
+            return None
+        rows = slice(None) if whose is None else _one_of_each(whose, column, other)
+        return _tell(*(Coded(one.name, one.codes[rows], one.values) for one in (column, other)))
 
     release = ComparedRelease(known, read_table(released), names if coarse is None else coarse, person, secrets)
     # each detector is given the columns without a fact so far, and ends at its share of the progress
     detectors: list[tuple[float, Callable[[Sequence[Coded], Progress], Iterator[RecoveringColumn]]]] = [
-        (0.1, lambda rest, tell: _facts(rest, release, tells, tell)),
+        (0.1, lambda rest, tell: _facts(rest, release, tells, tell, original=True)),
         (0.4, lambda rest, tell: facts_of_computed_columns(rest, release, progress=tell)),
         (0.6, lambda rest, tell: facts_of_columns_together(rest, release, progress=tell)),
         (0.65, lambda rest, _: facts_of_partial_formulas(rest, release)),
@@ -107,7 +114,7 @@ def kept_column_facts(
     facts: list[RecoveringColumn] = []
     begin = 0.0
     for end, detect in detectors:
-        undoing = {fact.column for fact in facts if fact.undoes and not fact.ordered}  # an order may not decide
+        undoing = {fact.column for fact in facts if fact.undoes and not fact.narrows}  # which may not decide
         progress(_COMPARING, begin)
         facts += detect([column for column in columns if column.name not in undoing], part(progress, begin, end))
         begin = end
@@ -208,7 +215,7 @@ def _tell_groups(fine: Coded, coarse: Coded) -> Determination | None:
         values = np.bincount(usual.argmax(axis=1)[usual.any(axis=1)], minlength=coarse.filled_size)
         if values[: coarse.filled_size].min() < _STEPS or one.size < _SHARED_BY_MANY * fine.filled_size:
             return None
-    return replace(determination(one, other), told_by_value=0)
+    return replace(determination(one, other), told_by_value=0, telling={})
 
 
 def _is_in_steps(fine: Coded, coarse: Coded, ranks_of: Callable[[Coded], NDArray[np.int64] | None]) -> bool:
@@ -247,17 +254,36 @@ def _facts(
     release: ComparedRelease,
     tells: Callable[[Coded, int], Determination | None],
     progress: Progress,
+    *,
+    original: bool = False,
 ) -> Iterator[RecoveringColumn]:
-    """For every kept column that gives a quasi-identifier away: the one it determines best, and the smallest class."""
+    """For every kept column that gives a quasi-identifier away: the one it determines best, and the smallest class.
+
+    With the `original`, single values that tell are counted by the people who may have them.
+    """
     for place, column in enumerate(kept):
         progress(_COMPARING, place / len(kept))
-        relations = [(name, tells(column, number)) for number, name in enumerate(release.names)]
-        telling = [(name, relation) for name, relation in relations if relation is not None and relation.gives_away]
+        relations = [(known, tells(column, number)) for number, known in enumerate(release.known)]
+        telling = [(known, relation) for known, relation in relations if relation is not None and relation.gives_away]
         if not telling:
             continue
-        name, best = max(telling, key=lambda pair: pair[1].given_away)  # the first, if several are equal
-        known = count_with_auxiliary(release.table, release.names, [column.name], person=release.person)
-        yield RecoveringColumn(column.name, name, best.given_away, best.by_chance, known.k, known.uniques, release.k)
+        known, best = max(telling, key=lambda pair: pair[1].given_away)  # the first, if several are equal
+        if original and not any(relation.tells_nearly_all for _, relation in telling):
+            counted = [(count_by_telling_values(column, one, of.telling, release), one, of) for one, of in telling]
+            if all(counts is not None for counts, _, _ in counted):
+                counts, one, of = min(counted, key=lambda each: each[0] or (0, 0))
+                assert counts is not None
+                yield RecoveringValues(column.name, one.name, of.given_away, of.by_chance, *counts, release.k)
+                continue
+        with_it = count_with_auxiliary(release.table, release.names, [column.name], person=release.person)
+        shares = best.given_away, best.by_chance
+        yield RecoveringColumn(column.name, known.name, *shares, with_it.k, with_it.uniques, release.k)
+
+
+def _one_of_each(whose: Coded, column: Coded, other: Coded) -> NDArray[np.intp]:
+    """One row for every person and pair of values: the records of one person are no proof of a dependency."""
+    keys = pack([whose, column, other])
+    return np.unique(keys, return_index=True)[1]
 
 
 def _tell(column: Coded, other: Coded) -> Determination:
@@ -266,7 +292,7 @@ def _tell(column: Coded, other: Coded) -> Determination:
     if found.told_by_value and (column.has_null or other.has_null):
         filled = column.is_filled & other.is_filled
         values = determination(column.codes[filled], other.codes[filled])
-        return replace(found, told_by_value=values.told_by_value)
+        return replace(found, told_by_value=values.told_by_value, telling=values.telling)
     return found
 
 

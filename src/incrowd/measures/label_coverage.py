@@ -105,6 +105,11 @@ class LabelCoverage:
                 count += np.bincount(cell, weights=total[high] - total[low], minlength=covered.cells).astype(np.int32)
         return counts[:, covered.cell_of_record]
 
+    def widths(self, name: str) -> _Codes:
+        """The number of original values that the label of every released record covers."""
+        widths: _Codes = self._runs(name).widths[self._after[name].codes]
+        return widths
+
     def outermost(self, name: str, *, among: NDArray[np.bool_]) -> tuple[_Codes, _Codes] | None:
         """The smallest and the largest value of a coarsened column among the original records that each record covers.
 

@@ -1,7 +1,8 @@
 """Kept columns from which a coarsened quasi-identifier is recovered, and the class sizes that result.
 
-There are six kinds of facts: a column gives a quasi-identifier back; or it follows from quasi-identifiers, without
-exception, nearly always or for some people; or it lies on one side of one; or which of its cells are missing follows.
+There are seven kinds of facts: a column gives a quasi-identifier back, for nearly all records or by single values; or
+it follows from quasi-identifiers, without exception, nearly always or for some people; or it lies on one side of one;
+or which of its cells are missing follows.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import ClassVar
 from incrowd.results import Result
 from incrowd.wording import listed
 
-FACT_FLAGS = ("follows", "missing", "partly", "certain", "ordered")
+FACT_FLAGS = ("follows", "missing", "partly", "certain", "ordered", "by_value")
 """Names of the flags that tell the kinds of facts apart."""
 
 _FOLLOWS = "which follow~ from what others know"
@@ -42,6 +43,7 @@ class RecoveringColumn(Result):
     partly: ClassVar[bool] = False
     certain: ClassVar[bool] = False
     ordered: ClassVar[bool] = False
+    by_value: ClassVar[bool] = False
     column: str
     gives_back: str
     told: float
@@ -77,6 +79,31 @@ class RecoveringColumn(Result):
     def undoes(self) -> bool:
         """True if knowing the column makes the smallest class smaller."""
         return self.k < self.k_without
+
+    @property
+    def narrows(self) -> bool:
+        """True if the column only makes classes smaller: the fact decides if fewer people than required are left."""
+        return self.ordered or self.by_value
+
+
+@dataclass(frozen=True, slots=True)
+class RecoveringValues(RecoveringColumn):
+    """A column with single values that disclose a quasi-identifier: a score that only people of one origin have.
+
+    `k` is the fewest people who may be the person of a record, to an attacker who does not know the column, and
+    `uniques` the number of records with one such person.
+    """
+
+    by_value: ClassVar[bool] = True
+
+    @property
+    def telling(self) -> str:
+        """What the values tell, in words."""
+        return f"values of {self.column}, which is kept, give {self.gives_back} back"
+
+    def is_only_told(self, secrets: Collection[str], class_size: int) -> bool:
+        """True if enough people are left of each class."""
+        return self.k >= class_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +187,9 @@ class FollowingMissingCells(RecoveringColumn):
 
 FACT_KINDS: dict[tuple[bool, ...], type[RecoveringColumn]] = {
     tuple(getattr(kind, flag) for flag in FACT_FLAGS): kind
-    for kind in (RecoveringColumn, FollowingColumn, ComputedColumn, ExpectedValue, OrderedColumn, FollowingMissingCells)
+    for kind in (
+        *(RecoveringColumn, RecoveringValues, FollowingColumn, ComputedColumn, ExpectedValue, OrderedColumn),
+        FollowingMissingCells,
+    )
 }
 """The kinds of facts by their flags, which is how they are written."""

@@ -149,11 +149,11 @@ def describe_given_back(fact: RecoveringColumn) -> str:
 
 def describe_told(facts: Sequence[RecoveringColumn]) -> Iterator[str]:
     """Words for facts that do not decide."""
-    expected = [one for one in facts if not one.ordered]
+    expected = [one for one in facts if not one.narrows]
     if expected:
         yield _describe_expected(expected)
     for one in facts:
-        if one.ordered:
+        if one.narrows:
             yield (
                 f"{one.telling}: an attacker who knows {one.gives_back} leaves out some of those who look alike, and "
                 f"at least {people(one.k)} of {one.k_without:,} are left"

@@ -90,17 +90,17 @@ def find_recovering_columns(
         unanswered.extend([not_counted] if coarse else [])
         return ()
     facts = released_column_facts(table, names, kept, person, coarse=coarse, progress=progress)
-    by_columns = {(one.columns, False, False): one for one in facts}  # key: the columns, by missing cells, by an order
+    by_columns = {(one.columns, False, False, False): one for one in facts}  # columns and kind
     undoing = {one.column for one in by_columns.values() if one.undoes}
     for one in original.given_back if original is not None else ():
         if one.missing and any(fact.undoes and fact.column == one.column for fact in by_columns.values()):
             continue
-        key = (one.columns, one.missing, one.ordered)
+        key = (one.columns, one.missing, one.ordered, one.by_value)
         if key not in by_columns and undoing.isdisjoint(one.columns) and {*one.columns} <= {*kept, *names}:
             by_columns[key] = _count_on_release(work, one, kept)
     not_compared = kept if original is None else [name for name in kept if name not in original.kept]
-    if work.original is None:  # orders that were counted by other quasi-identifiers
-        not_compared += [one.column for one in by_columns.values() if one.ordered and not one.undoes]
+    if work.original is None:  # facts that were counted by other quasi-identifiers
+        not_compared += [one.column for one in by_columns.values() if one.narrows and not one.undoes]
     if coarse and not_compared:
         unanswered.append(_needs_original(coarse, not_compared))
     return tuple(one for one in by_columns.values() if one.undoes)
@@ -117,7 +117,7 @@ def _count_on_release(work: AssessmentState, fact: RecoveringColumn, kept: Seque
     if removable and removable[0] != fact.column:  # the named column is now a quasi-identifier: name another one
         others = tuple(name for name in fact.columns if name != removable[0])
         fact = replace(fact, column=removable[0], others=others)
-    if fact.ordered or (removable and (fact.others or fact.follows) and fact.k < k):
+    if fact.narrows or (removable and (fact.others or fact.follows) and fact.k < k):
         return replace(fact, k_without=k)
     if removable and fact.missing:
         counted = count_with_missing_cells(work.table, roles.quasi_identifiers, fact.column, roles.person)

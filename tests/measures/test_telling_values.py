@@ -1,0 +1,63 @@
+"""Single values of kept columns that tell a coarsened quasi-identifier."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from incrowd import assess
+from incrowd.measures import kept_column_facts
+
+ROWS = 4_000
+
+
+def scores(seed=1):
+    """A score that tells the origin where it is 46 or 48; the origin was made coarser in some of the areas."""
+    draw = np.random.default_rng(seed)
+    origin = draw.choice(["a", "b"], ROWS, p=[0.8, 0.2])
+    score = np.where(origin == "a", draw.integers(20, 50, ROWS), draw.integers(20, 46, ROWS))
+    score = np.where((origin == "a") | ~np.isin(score, [46, 48]), score, 30)
+    area = draw.integers(0, 40, ROWS)
+    before = {"area": area, "origin": origin, "score": score, "via": draw.choice([*"stuv"], ROWS)}
+    return before, before | {"origin": np.where(area < 20, "{a,b}", origin)}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_those_are_counted_who_may_have_the_value(seed):
+    before, after = scores(seed)
+    (fact,) = kept_column_facts(before, after, ["area", "origin"], ["score"], coarse=["origin"])
+    telling = before["score"] > 45
+    by_hand = []
+    for area in range(20):
+        members = before["area"] == area
+        if (members & telling).any():
+            by_hand += [np.count_nonzero(members & (before["origin"] == "a")), np.count_nonzero(members & ~telling)]
+    assert (fact.by_value, fact.gives_back, fact.uniques) == (True, "origin", 0)
+    assert fact.k == min(*by_hand, fact.k_without)
+
+
+def test_values_decide_where_too_few_people_are_left():
+    before, after = scores()
+    roles = {"quasi_identifiers": ["area", "origin"], "sensitive": ["via"], "other": ["score"]}
+    after |= {"origin": np.full(ROWS, "{a,b}")}  # else areas with few of one origin decide
+    (fact,) = kept_column_facts(before, after, ["area", "origin"], ["score"], coarse=["origin"])
+    asked = {"original": before, "rows_are_people": True, "protection": False}
+    found = assess(after, **roles, highest=1 / fact.k, **asked).verdict
+    assert (found.decision, found.given_back) == ("within", ())
+    assert any("values of score, which is kept, give origin back" in one.sentence for one in found.internal_reasons)
+    found = assess(after, **roles, highest=1 / (fact.k + 1), **asked).verdict
+    assert (found.decision, found.given_back) == ("exposed", (fact,))
+
+
+def test_records_of_one_person_are_no_proof():
+    """In 60 of 68 rows the value is that of eight people with many records each, all of one origin by chance."""
+    draw = np.random.default_rng(2)
+    person = np.repeat(np.arange(500), 8)
+    origin = draw.choice(["a", "b"], 500, p=[0.7, 0.3])[person]
+    job = draw.integers(0, 6, 500)[person]
+    job[np.isin(person, np.flatnonzero(draw.random(500) < 0.02)) & (origin == "a")] = 7
+    before = {"origin": origin, "job": job, "who": person}
+    assert 1 <= np.unique(person[job == 7]).size < 15
+    assert np.count_nonzero(job == 7) >= 30
+    after = before | {"origin": np.full(person.size, "{a,b}")}
+    assert kept_column_facts(before, after, ["origin"], ["job"], "who", coarse=["origin"]) == ()
