@@ -397,8 +397,8 @@ def test_the_way_to_yes_says_how_columns_that_it_leaves_out_tell_too_much():
     asked = {"quasi_identifiers": ["age", "height"], "other": kept, "rows_are_people": True, "recipient": "public"}
     way = assess(table, **asked).verdict.actions[-1]
     assert way.expected["decision"] == "within"
-    assert "born left out, which gives back what is made coarser; " in way.sentence
-    assert "index left out, which gives back what is made coarser, together with other columns (larger" in way.sentence
+    assert "born left out, which gives back age; " in way.sentence
+    assert "index left out, which gives back height, together with other columns (larger" in way.sentence
     untried = assess(table, **asked, protection=False).verdict.actions[-1]
     assert "--drop" not in untried.commands[0]
     assert "No protection was tried here" in untried.sentence

@@ -69,7 +69,7 @@ class RecoveringColumn(Result):
         """How the column makes classes smaller, for a sentence; `~` stands for the s of a verb of one column."""
         if self.others and {*self.others, self.gives_back} <= {*known}:
             return _FOLLOWS
-        return f"which give~ back what is made coarser{', together with other columns' if self.others else ''}"
+        return f"which give~ back {self.gives_back}{', together with other columns' if self.others else ''}"
 
     def is_only_told(self, secrets: Collection[str], class_size: int) -> bool:
         """True if the fact is only reported and does not decide, where classes must have `class_size` people."""
@@ -161,7 +161,7 @@ class OrderedColumn(FollowingColumn):
 
     def how_it_tells(self, known: Collection[str]) -> str:
         """How the column makes classes smaller, for a sentence."""
-        return "which limit~ what is made coarser"
+        return f"which limit~ {self.gives_back}"
 
     def is_only_told(self, secrets: Collection[str], class_size: int) -> bool:
         """True if enough people are left of each class: an order gives no value back."""
@@ -182,7 +182,7 @@ class FollowingMissingCells(RecoveringColumn):
 
     def how_it_tells(self, known: Collection[str]) -> str:
         """How the missing cells make classes smaller, for a sentence."""
-        return "whose missing cells tell what is made coarser"
+        return f"whose missing cells tell {self.gives_back}"
 
 
 FACT_KINDS: dict[tuple[bool, ...], type[RecoveringColumn]] = {
