@@ -25,7 +25,7 @@ test:
 	$(MAKE) --jobs 2 check tests
 
 tests: $(SETUP) .tools
-	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 4 --dist loadgroup  # four workers are more than the cores already
+	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 3 --dist loadgroup  # one more than the cores, for tests that wait; each takes 10 s to start
 
 check: $(SETUP)
 	$(BIN)/ruff check .

@@ -75,7 +75,7 @@ KINDS_KEPT = (FollowingColumn, RecoveringValues, ComputedColumn, ExpectedValue, 
 
 
 @pytest.fixture(scope="module")
-def results():
+def results(quick_estimates):
     table = demo_table(400)
     names = ["age_yrs", "sex"]
     sizes = ClassSizes.from_sizes([9, 7, 5, 4, 3, 3, 2, 2, 1, 1, 1])

@@ -24,7 +24,7 @@ from incrowd.errors import IncrowdError
 from incrowd.leaks import smallest_k
 
 ODD = [0, -1, 1, 2, 3, 0.5, 5e-324, 1e-308, -0.0, math.inf, -math.inf, math.nan, 1e308, 2**63, 10**30, -(10**30)]
-CALLS = int(os.environ.get("INCROWD_CALLS", "2400"))
+CALLS = int(os.environ.get("INCROWD_CALLS", "1600"))
 SECONDS = 60  # of processor time that a call may take, the compilation of its kernels included
 
 

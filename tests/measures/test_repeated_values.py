@@ -73,6 +73,7 @@ def test_ages_of_other_people_give_nothing_back(seed):
     assert kept_column_facts(before, after, ["age", "town"], ["note"], coarse=["age"]) == ()
 
 
+@pytest.mark.usefixtures("quick_estimates")
 @pytest.mark.parametrize("role", ["sensitive", "other"])
 def test_such_a_note_is_no_yes_and_the_advice_leaves_it_out(role):
     before, _ = notes(0.3)

@@ -52,6 +52,17 @@ def test_what_pages_load_is_the_files_and_comes_again_only_when_it_has_changed(s
         assert script.head(f"/static/{name}").headers["etag"] == answer.headers["etag"]
 
 
+def test_what_a_page_has_loaded_is_not_asked_for_again_until_another_version_is_served(script):
+    (folder,) = {*re.findall(r'(?:href|src)="(/static/\w+)/[\w-]+\.\w+"', script.get("/").text)}
+    answer = script.get(f"{folder}/app.css")
+    assert (answer.status_code, answer.content) == (200, (STATIC / "app.css").read_bytes())
+    assert answer.headers["cache-control"] == "max-age=31536000, immutable"
+    other = script.get("/static/0123456789abcdef/app.css")  # a page that another version sent
+    assert (other.status_code, other.headers["cache-control"]) == (200, "no-cache")
+    missing = script.get(f"{folder}/nothing.js")
+    assert (missing.status_code, missing.headers["cache-control"]) == (404, "no-store")
+
+
 @pytest.mark.parametrize("name", ["nothing.js", "", "..%2fpages.py", "%2e%2e/pages.py", "a/../../pages.py"])
 def test_nothing_else_is_loaded(script, name):
     assert script.get(f"/static/{name}").status_code == 404

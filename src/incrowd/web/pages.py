@@ -71,7 +71,7 @@ def prepare() -> None:
 def _environment() -> jinja2.Environment:
     environment = templates(__package__)
     environment.filters |= {"percent": percent, "chosen_percent": chosen_percent, "decimal": number, "size": data_size}
-    environment.globals.update(lenses=LENSES, version=version("incrowd"))
+    environment.globals.update(lenses=LENSES, version=version("incrowd"), static=static_folder())
     return environment
 
 
@@ -84,6 +84,7 @@ def refusal(status: int, sentence: str) -> HTMLResponse:
 
 
 @router.api_route("/static/{name}", methods=["GET", "HEAD"])
+@router.api_route("/static/{edition}/{name}", methods=["GET", "HEAD"])
 async def static_file(name: str, request: Request) -> Response:
     """A style sheet, script or picture, with an ETag, so that browsers load it again only after a change."""
     if name not in _static_files():
@@ -164,6 +165,13 @@ def _page(request: Request, name: str, table: Any = None, **more: Any) -> HTMLRe
 def _session(request: Request) -> Session:
     session: Session = request.state.session
     return session
+
+
+@cache
+def static_folder() -> str:
+    """Address of the static files, which changes with their content, so that browsers may keep what they loaded."""
+    tags = "".join(tag for _, (_, _, tag) in sorted(_static_files().items()))
+    return f"/static/{hashlib.sha256(tags.encode()).hexdigest()[:16]}"
 
 
 @cache

@@ -36,6 +36,7 @@ _HEADERS = {
 }
 _log = logging.getLogger("incrowd.web")
 _SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
+_KEPT = "max-age=31536000, immutable"  # a year: the longest that browsers keep a file
 _MAX_JSON = 2_000_000  # bytes of a request that is not an upload
 _UPLOAD_PATH = "/api/v1/tables"
 PATIENCE = 30.0  # seconds that the next part of a request may take
@@ -230,11 +231,16 @@ class _RequestBody:
 
 
 class _Response:
-    """Sends a response with security headers, and without permission to store it in a cache."""
+    """Sends a response with security headers, and without permission to store it in a cache.
+
+    Static files may be kept: a page loads forty, and their address changes with their content.
+    """
 
     def __init__(self, send: Any, path: str) -> None:
         self._send = send
-        self._cache_control = "no-cache" if path.startswith("/static/") else "no-store"
+        is_static = path.startswith("/static/")
+        is_current = is_static and path.startswith(f"{pages.static_folder()}/")
+        self._cache_control = _KEPT if is_current else "no-cache" if is_static else "no-store"
         self.body: _RequestBody | None = None
         self.started = False
 
@@ -245,7 +251,8 @@ class _Response:
             if refusal is not None and message["status"] != refusal.status:
                 raise refusal  # in place of the framework's message for a body that breaks off
             self.started = True
-            own = {**_HEADERS, "cache-control": self._cache_control}
+            kept = self._cache_control if message["status"] < 400 else "no-store"
+            own = {**_HEADERS, "cache-control": kept}
             headers = [(key, value) for key, value in message.get("headers", []) if key.decode().lower() not in own]
             message["headers"] = headers + [(key.encode(), value.encode()) for key, value in own.items()]
         await self._send(message)
