@@ -226,3 +226,15 @@ def test_an_order_that_was_counted_by_other_columns_needs_the_original(tmp_path)
     assert found.decision == "undecided"
     assert all(one.uniques < 10 for one in found.given_back)  # the order alone finds hardly anybody
     assert assess(file, **again, **roles, original=table).verdict.decision != "undecided"
+
+
+def test_codes_have_no_order():
+    """Sets of codes have gaps: those of one class are neighbours on no scale."""
+    draw = np.random.default_rng(14)
+    town = draw.permutation(np.repeat(np.arange(20), 60))
+    illness = np.minimum(town, draw.integers(0, 9, 1_200))
+    before = {"town": town, "illness": illness}
+    labels = np.array([f"{{{one % 10},{one % 10 + 10}}}" for one in town])
+    for released, is_ordered in ((labels, False), (np.where(town < 10, "[0;9]", "[10;19]"), True)):
+        facts = kept_column_facts(before, before | {"town": released}, ["town"], ["illness"], coarse=["town"])
+        assert any(one.ordered for one in facts) == is_ordered

@@ -122,7 +122,7 @@ def test_a_search_says_which_columns_it_left_out_and_why(script, table, found_by
     result, page = found_by(f"{TABLES}/{table}/solutions", {"seconds": 60})
     assert sorted(result["removed"]) == ["age_again", "city"]
     assert "Left out: <b>city</b>." in page
-    assert "Left out by the search: <b>age_again</b>. It gives back age" in page
+    assert "Left out by the search: <b>age_again</b>. It gives back what is made coarser" in page
 
 
 def test_no_green_mark_over_a_kept_column_that_undoes_it(table, found_by):

@@ -105,6 +105,13 @@ class LabelCoverage:
                 count += np.bincount(cell, weights=total[high] - total[low], minlength=covered.cells).astype(np.int32)
         return counts[:, covered.cell_of_record]
 
+    def has_gaps(self, name: str) -> bool:
+        """True if a label covers values with others between them, as sets of names and codes do; a null is no value."""
+        runs, original = self._runs(name), self._before[name]
+        null = runs.ranks[original.filled_size] if original.has_null else -1
+        owner = np.repeat(np.arange(runs.counts.size), runs.counts)
+        return bool((np.bincount(owner[runs.low != null]) > 1).any())
+
     def widths(self, name: str) -> _Codes:
         """The number of original values that the label of every released record covers."""
         widths: _Codes = self._runs(name).widths[self._after[name].codes]

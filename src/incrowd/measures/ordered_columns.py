@@ -20,7 +20,7 @@ from incrowd.measures.compared_release import ComparedRelease
 from incrowd.measures.quantities import Floats, Quantity, read_quantity
 from incrowd.measures.recovering_columns import OrderedColumn
 
-_MOST_BROKEN = 0.01  # share of the records that may break the order: wrong entries
+_MOST_BROKEN = 0.005  # share of the records that may break the order: wrong entries
 _ENOUGH = 20  # records that would break the order by chance, at least
 _ENOUGH_SHARE = 0.02  # share of the records that would, at least: ages are mostly above cholesterol without any order
 _OF_CHANCE = 0.1  # share of these that may break it
@@ -73,7 +73,8 @@ def facts_of_ordered_columns(kept: Sequence[Coded], release: ComparedRelease) ->
         For every column that leaves fewer records of a class, the fact of the order that leaves fewest. If several
         columns on one side of a quasi-identifier leave fewer together than each alone, a fact of all of them follows.
     """
-    orders = _find_orders(kept, release.coarsened)
+    limits = [one for one in release.coarsened if not release.coverage.has_gaps(one.name)]
+    orders = _find_orders(*([one for one in each if one.stated is None or one.has_order] for each in (kept, limits)))
     if not orders:
         return
     people = _find_people(release)
