@@ -4,6 +4,7 @@ import io
 import random
 from html import escape
 
+import pyarrow
 import pyarrow.parquet
 import pytest
 
@@ -12,6 +13,7 @@ pytest.importorskip("fastapi")
 from incrowd import ClassSizes
 from incrowd.web.candidates import name_of
 from incrowd.web.protection_models import ProtectionRequest
+from incrowd.web.releases import Release
 
 pytestmark = pytest.mark.usefixtures("no_child_processes")
 
@@ -108,6 +110,41 @@ def test_equal_tables_are_recognised_and_before_and_after_are_on_one_basis(scrip
     assert f"Candidate <bdi>{cards[first]['name']}</bdi>" in page
     assert "Both columns are by the classes of the table" in page
     assert 'data-column="age"' in page
+
+
+def test_a_release_that_was_deleted_meanwhile_has_no_equal(app, script, table, protect):
+    gone, left = protect(k=5), protect(k=5)
+    release = app.state.server.jobs._jobs[gone].outcome.release
+    assert release.__dict__.pop("fingerprint")  # the job has worked it out: no request waits for it
+    release.delete()
+    answer = script.get(f"{table}/candidates")
+    assert answer.status_code == 200, answer.text
+    assert {one["id"]: one["same_as"] for one in answer.json()} == {gone: None, left: None}
+
+
+def test_a_release_is_read_once_to_compare_it_and_values_count_not_their_codes(tmp_path, monkeypatch):
+    opened = []
+
+    class Counted(pyarrow.parquet.ParquetFile):
+        def __init__(self, file, **options):
+            opened.append(file)
+            super().__init__(file, **options)
+
+    def fingerprint(name, values):
+        file = tmp_path / f"{name}.parquet"
+        pyarrow.parquet.write_table(pyarrow.table({"city": values}), file)
+        opened.clear()
+        found = Release(file, ("city",)).fingerprint
+        assert opened == [file]
+        return found
+
+    monkeypatch.setattr("incrowd.web.releases._BATCH", 10)
+    monkeypatch.setattr("incrowd.backends.spool.pq.ParquetFile", Counted)
+    cities = pyarrow.array(["A", "B"] * 50)
+    found = fingerprint("plain", cities)
+    assert fingerprint("encoded", cities.dictionary_encode()) == found
+    others = pyarrow.array(["C", "D"] * 50).dictionary_encode()  # codes as before, other values
+    assert fingerprint("others", others) != found
 
 
 def test_a_hidden_cell_tells_what_became_of_it(script, table, protect):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain, count
 from typing import Any, Literal
 
@@ -33,9 +34,10 @@ def describe_candidates(jobs: Sequence[Job], table: OpenTable) -> list[models.Ca
     oldest: dict[str, Job] = {}
     same: dict[str, str] = {}
     for job in sorted(filter(is_candidate, jobs), key=lambda job: job.created):
-        first = oldest.setdefault(_release(job).fingerprint, job)
-        if first is not job:
-            same[job.id] = candidate_name(first)
+        with suppress(FileNotFoundError):  # its file was deleted meanwhile
+            first = oldest.setdefault(_release(job).fingerprint, job)
+            if first is not job:
+                same[job.id] = candidate_name(first)
     return [describe_candidate(job, table, same_as=same.get(job.id)) for job in jobs if is_candidate(job)]
 
 
