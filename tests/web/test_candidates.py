@@ -112,6 +112,21 @@ def test_equal_tables_are_recognised_and_before_and_after_are_on_one_basis(scrip
     assert 'data-column="age"' in page
 
 
+def test_why_the_population_is_not_used_is_told_with_names_that_can_be_shown(script, wait_for):
+    names = ["age\u202e", "pay"]  # everything after it would be shown from right to left
+    text = ",".join(names) + "\n" + "".join(f"{20 + n * n % 29},{n * 7 % 31}\n" for n in range(200))
+    opened = script.post("/api/v1/tables", files={"file": ("people.csv", io.BytesIO(text.encode()))}).json()
+    address = f"/api/v1/tables/{opened['id']}"
+    roles = dict.fromkeys(names, "quasi-identifier")
+    script.put(f"{address}/settings", json={"roles": roles, "rows_are_people": True, "population": 50_000})
+    job = script.post(f"{address}/protections", json={"protection": {"k": 5}}).json()
+    assert wait_for(script, job)["state"] == "done"
+    (card,) = script.get(f"{address}/candidates").json()
+    assert names[0] in card["population_unused"]
+    said = script.get(f"/jobs/{job['id']}/view").text.partition('id="population-unused"')[2].partition("</p>")[0]
+    assert ("age\ufffd" in said, "\u202e" in said) == (True, False)
+
+
 def test_a_release_that_was_deleted_meanwhile_has_no_equal(app, script, table, protect):
     gone, left = protect(k=5), protect(k=5)
     release = app.state.server.jobs._jobs[gone].outcome.release
