@@ -327,7 +327,9 @@ def test_a_hierarchy_is_never_read_from_a_file_of_the_server(script, table, wait
 def test_columns_can_be_left_out_and_names_say_what_was_asked(script, table, protect):
     job = protect(k=5, leave_out=["illness"])
     assert script.get(f"/api/v1/jobs/{job}/result").json()["removed"] == ["illness"]
-    assert script.post(f"/api/v1/jobs/{job}/rows").json()["rows"][0]["after"][3] == ""
+    for show in (False, True):  # a cell that was removed is no empty cell
+        shown = script.post(f"/api/v1/jobs/{job}/rows", json={"show": show}).json()["rows"][0]
+        assert (shown["after"][3], shown["changed"][3]) == (None, True)
     assert name_of(ProtectionRequest(method="coarsen", resolution=8)) == "same ranges for everybody"
 
 

@@ -262,7 +262,7 @@ def rows_side_by_side(job: Job, table: OpenTable, question: models.RowsQuestion)
             models.RowPair(
                 record=record,
                 before=[was if question.show else masked_cell(table.kind_of(name)) for name, was, _ in pairs],
-                after=[(now or "") if question.show else masked_release(was, now) for _, was, now in pairs],
+                after=[now if question.show else masked_release(was, now) for _, was, now in pairs],
                 changed=[was != now for _, was, now in pairs],
             )
         )
