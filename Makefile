@@ -45,10 +45,10 @@ fuzz: $(SETUP)
 	$(BIN)/python -m tests.fuzz.releases --tables 2000
 	$(BIN)/python -m tests.fuzz.app
 	$(BIN)/python -m tests.fuzz.memory
-	$(BIN)/python -m tests.fuzz.soak --seconds $(or $(SECONDS),3600)
 	INCROWD_CALLS=20000 $(BIN)/pytest -q tests/fuzz/test_calls.py
 	INCROWD_TABLES=400 $(BIN)/pytest -q tests/protection tests/populations/test_bounds.py tests/populations/test_crowd_estimator.py \
 	  tests/decision/test_order_of_rows.py
+	$(BIN)/python -m tests.fuzz.soak --quick --seconds $(or $(SECONDS),3600)
 
 # the oldest versions that pyproject.toml allows, in an environment of their own
 floors: $(SETUP)

@@ -10,9 +10,10 @@ from incrowd import InputError, UnsupportedError, assess, protect, read_table
 from incrowd._support import services
 from incrowd._support.progress import Stopped
 from incrowd.assessment import Question, judge_protected, judge_release, read_question
-from incrowd.assessment.sections.attacks import judge_attacks
+from incrowd.assessment.sections.attacks import judge_attacks, judge_each_attack
 from incrowd.assessment.settings_file import save_question
 from incrowd.attacks import attack_release, synthesise
+from incrowd.attacks.result import Rate
 from incrowd.protection import write_protected
 from incrowd.protection.marks import read_mark
 from incrowd.reports import document, key_numbers, schema
@@ -184,3 +185,25 @@ def test_an_attack_by_other_columns_does_not_stand_for_a_perturbed_file(tmp_path
     verdict = judge_release(written, Question(quasi_identifiers=("age", "zip"), sensitive=("ill",)))
     assert verdict.decision != "within"
     assert any("attack the release" in one.sentence for one in verdict.internal_reasons)
+
+
+@pytest.mark.parametrize(
+    ("targets", "rows", "risk", "has_control", "advice"),
+    [
+        (20, 100, 0.0, True, "Take more records: 20 attacks were tried"),
+        (20, 20, 0.0, True, "Make the release of more people: 20 attacks were tried"),
+        (50, 100, 0.0, False, "Give a holdout"),
+        (50, 100, 0.2, True, "Make the release with larger classes"),
+        (50, 100, 0.0, True, "Take more records, or a larger holdout"),
+        (50, 50, 0.0, True, "Give a larger holdout"),
+    ],
+)
+def test_an_attack_that_cannot_be_judged_says_why_and_advises_what_can_be_done(
+    tables, targets, rows, risk, has_control, advice
+):
+    found = attack_release(tables[0], tables[0], known=["age"], secret="ill", kinds=["inference"], targets=10)
+    control = Rate(0.0, 0.0, 0.1) if has_control else None
+    one = replace(found.attacks[0], targets=targets, risk=Rate(risk, 0.0, 0.5), control=control)
+    (judged,) = judge_each_attack(replace(found, attackers=("",), attacks=(one,), rows=rows), 1 / 11)
+    assert (judged.judgement, judged.words) == ("borderline", "cannot tell: the limit lies within the interval")
+    assert judged.advice.startswith(advice)

@@ -140,10 +140,23 @@ def soak(assessments, moves, sessions, *, population=100_000, slow=10, seconds=f
         broken.append("files are left")
     if found["open files before and after"][1] > before:
         broken.append("files stay open")
-    full = [size for count, size in work.memory.items() if count >= sessions * ServerSettings().kept_jobs]
-    if full and full[-1] - full[0] > GROWTH:
-        broken.append("memory grows")
-    return found, broken
+    asked = range(work.every, assessments + 1, work.every)
+    return found, broken + compare_memory(work.memory, asked, sessions * ServerSettings().kept_jobs)
+
+
+def compare_memory(memory, asked, full):
+    """The promises about memory that are broken.
+
+    Args:
+        memory: bytes by the number of assessments that were done.
+        asked: the numbers of assessments at which memory was to be measured.
+        full: the number of assessments after which every session keeps as many results as it may.
+    """
+    sizes = [size for count, size in memory.items() if count >= full]
+    if len(sizes) < 2:
+        wanted = [count for count in asked if count >= full]
+        return [f"memory was not compared: that needs {wanted[1]:,} assessments"] if len(wanted) > 1 else []
+    return ["memory grows"] if sizes[-1] - sizes[0] > GROWTH else []
 
 
 class Work:

@@ -86,6 +86,19 @@ def test_many_sessions_and_slow_clients_leave_nothing_behind():
     assert (found["assess"], found["move"]) == (1, 12)
 
 
+def test_memory_that_a_soak_could_not_compare_is_no_success():
+    pytest.importorskip("uvicorn")
+    from tests.fuzz.soak import GROWTH, compare_memory
+
+    asked = range(100, 2_001, 100)
+    enough = {1_400: 0, 1_500: 9, 2_000: 9}  # what fills the sessions is no growth
+    assert compare_memory(enough, asked, 1_500) == []
+    assert compare_memory({**enough, 2_000: 10 + GROWTH}, asked, 1_500) == ["memory grows"]
+    (said,) = compare_memory({1_400: 0, 1_500: 9}, asked, 1_500)
+    assert said == "memory was not compared: that needs 1,600 assessments"
+    assert compare_memory({100: 0}, range(100, 201, 100), 1_500) == []  # too few were asked for
+
+
 def test_a_disk_that_fills_under_the_app_is_said_and_all_works_once_it_is_free(tmp_path):
     pytest.importorskip("uvicorn")
     mounted = f"mount -t tmpfs -o size=16m tmpfs '{tmp_path}'"

@@ -128,6 +128,17 @@ def test_a_process_that_may_reserve_little_reserves_little(tmp_path):
     assert limited_to(200, tmp_path, "measure", "--help").returncode == 0  # loads no library that reserves
 
 
+@pytest.mark.parametrize(("limit", "is_little"), [(2 * 10**9, True), (64 * 10**9, False), (None, False)])
+def test_only_a_small_limit_makes_libraries_reserve_little(monkeypatch, limit, is_little):
+    environment, asked = {}, []
+    monkeypatch.setattr(memory, "_address_space", lambda: limit)
+    monkeypatch.setattr(memory.os, "environ", environment)
+    monkeypatch.setattr(memory, "_set_malloc_options", lambda: asked.append(True))
+    memory.prepare_address_space()
+    assert environment == (memory.NO_RESERVE if is_little else {})
+    assert asked == [True] * is_little
+
+
 def limited_to(megabytes, folder, *words):
     """The end of a command in a process whose address space is limited."""
     (folder / "people.csv").write_text("age,sex\n30,f\n30,f\n41,m\n")

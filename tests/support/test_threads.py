@@ -1,6 +1,7 @@
 """Parts are worked on in order, and small work starts no thread."""
 
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -27,6 +28,28 @@ def test_small_work_is_done_here():
 def test_what_fails_in_a_part_is_raised(small):
     with pytest.raises(ZeroDivisionError):
         list(map_in_threads(lambda part: 1 // part, [1, 0], small=small))
+
+
+def test_no_part_is_begun_long_before_its_turn():
+    begun = []
+    found = map_in_threads(begun.append, range(200), small=False, threads=2)  # held, as a traceback holds it
+    next(found)
+    time.sleep(0.2)
+    assert len(begun) <= 5
+    found.close()
+
+
+def test_after_a_part_has_failed_no_other_is_begun():
+    begun = []
+
+    def fail_first(part):
+        begun.append(part)
+        time.sleep(0.05)
+        assert part
+
+    with pytest.raises(AssertionError):
+        list(map_in_threads(fail_first, range(200), small=False, threads=1))
+    assert begun in ([0], [0, 1])
 
 
 def test_a_small_table_is_protected_and_attacked_without_a_new_thread(monkeypatch):

@@ -195,6 +195,13 @@ def test_an_address_is_fetched_when_it_is_asked_for(tmp_path, server):
         read_table(f"{server}/people", allow_network=True)
 
 
+def test_an_address_that_would_fill_the_disk_is_refused_with_that_reason(tmp_path, server, monkeypatch):
+    (tmp_path / "people.csv").write_bytes(CSV)
+    monkeypatch.setattr(sources, "_LEAST_FREE", 1 << 60)
+    with pytest.raises(InputError, match="would fill the disk"):
+        read_table(f"{server}/people.csv", allow_network=True)
+
+
 def test_a_store_is_opened_by_arrow(tmp_path, monkeypatch):
     """Arrow opens folders of this machine by an address as it opens stores."""
     (tmp_path / "people.csv").write_bytes(CSV)

@@ -4,6 +4,7 @@ import io
 import random
 from html import escape
 
+import pyarrow
 import pyarrow.parquet
 import pytest
 
@@ -12,6 +13,7 @@ pytest.importorskip("fastapi")
 from incrowd import ClassSizes
 from incrowd.web.candidates import name_of
 from incrowd.web.protection_models import ProtectionRequest
+from incrowd.web.releases import Release
 
 pytestmark = pytest.mark.usefixtures("no_child_processes")
 
@@ -108,6 +110,56 @@ def test_equal_tables_are_recognised_and_before_and_after_are_on_one_basis(scrip
     assert f"Candidate <bdi>{cards[first]['name']}</bdi>" in page
     assert "Both columns are by the classes of the table" in page
     assert 'data-column="age"' in page
+
+
+def test_why_the_population_is_not_used_is_told_with_names_that_can_be_shown(script, wait_for):
+    names = ["age\u202e", "pay"]  # everything after it would be shown from right to left
+    text = ",".join(names) + "\n" + "".join(f"{20 + n * n % 29},{n * 7 % 31}\n" for n in range(200))
+    opened = script.post("/api/v1/tables", files={"file": ("people.csv", io.BytesIO(text.encode()))}).json()
+    address = f"/api/v1/tables/{opened['id']}"
+    roles = dict.fromkeys(names, "quasi-identifier")
+    script.put(f"{address}/settings", json={"roles": roles, "rows_are_people": True, "population": 50_000})
+    job = script.post(f"{address}/protections", json={"protection": {"k": 5}}).json()
+    assert wait_for(script, job)["state"] == "done"
+    (card,) = script.get(f"{address}/candidates").json()
+    assert names[0] in card["population_unused"]
+    said = script.get(f"/jobs/{job['id']}/view").text.partition('id="population-unused"')[2].partition("</p>")[0]
+    assert ("age\ufffd" in said, "\u202e" in said) == (True, False)
+
+
+def test_a_release_that_was_deleted_meanwhile_has_no_equal(app, script, table, protect):
+    gone, left = protect(k=5), protect(k=5)
+    release = app.state.server.jobs._jobs[gone].outcome.release
+    assert release.__dict__.pop("fingerprint")  # the job has worked it out: no request waits for it
+    release.delete()
+    answer = script.get(f"{table}/candidates")
+    assert answer.status_code == 200, answer.text
+    assert {one["id"]: one["same_as"] for one in answer.json()} == {gone: None, left: None}
+
+
+def test_a_release_is_read_once_to_compare_it_and_values_count_not_their_codes(tmp_path, monkeypatch):
+    opened = []
+
+    class Counted(pyarrow.parquet.ParquetFile):
+        def __init__(self, file, **options):
+            opened.append(file)
+            super().__init__(file, **options)
+
+    def fingerprint(name, values):
+        file = tmp_path / f"{name}.parquet"
+        pyarrow.parquet.write_table(pyarrow.table({"city": values}), file)
+        opened.clear()
+        found = Release(file, ("city",)).fingerprint
+        assert opened == [file]
+        return found
+
+    monkeypatch.setattr("incrowd.web.releases._BATCH", 10)
+    monkeypatch.setattr("incrowd.backends.spool.pq.ParquetFile", Counted)
+    cities = pyarrow.array(["A", "B"] * 50)
+    found = fingerprint("plain", cities)
+    assert fingerprint("encoded", cities.dictionary_encode()) == found
+    others = pyarrow.array(["C", "D"] * 50).dictionary_encode()  # codes as before, other values
+    assert fingerprint("others", others) != found
 
 
 def test_a_hidden_cell_tells_what_became_of_it(script, table, protect):
@@ -275,7 +327,9 @@ def test_a_hierarchy_is_never_read_from_a_file_of_the_server(script, table, wait
 def test_columns_can_be_left_out_and_names_say_what_was_asked(script, table, protect):
     job = protect(k=5, leave_out=["illness"])
     assert script.get(f"/api/v1/jobs/{job}/result").json()["removed"] == ["illness"]
-    assert script.post(f"/api/v1/jobs/{job}/rows").json()["rows"][0]["after"][3] == ""
+    for show in (False, True):  # a cell that was removed is no empty cell
+        shown = script.post(f"/api/v1/jobs/{job}/rows", json={"show": show}).json()["rows"][0]
+        assert (shown["after"][3], shown["changed"][3]) == (None, True)
     assert name_of(ProtectionRequest(method="coarsen", resolution=8)) == "same ranges for everybody"
 
 

@@ -173,7 +173,9 @@ def test_a_release_is_attacked(script, table, done):
     itself = done(f"{table}/attacks", released=table[-16:], kinds=["linkage"])
     exposed = script.get(f"{itself}/result").json()
     judged = done(f"{table}/attacks", released=protected[-16:], kinds=["distances", "inference"])
-    kinds = [one["judgement"] for one in script.get(f"{judged}/result").json()["judged"]]
+    open_ones = script.get(f"{judged}/result").json()
+    assert open_ones["conclusion"]["sentence"] == "Not known to be within the limit of 9.09%: inference."
+    kinds = [one["judgement"] for one in open_ones["judged"]]
     assert sorted(kinds) == ["not judged", "not run"]  # distances prove nothing; without a secret nothing is guessed
     assert [(one["judgement"], one["words"]) for one in exposed["judged"]] == [("over", "above the limit")]
     assert exposed["conclusion"]["decision"] == "over"

@@ -19,6 +19,7 @@ _SHARE = 0.75
 _SMALLEST, _LARGEST = 50_000_000, 10**15
 _NO_ROOM = re.compile("map segment|shared object|thread|allocate", re.IGNORECASE)  # what libraries say without memory
 _LEAST_ADDRESS_SPACE = 10**9  # bytes that the libraries reserve when they are loaded, on a machine of few cores
+_AMPLE_ADDRESS_SPACE = 8 * _LEAST_ADDRESS_SPACE  # bytes from which they may reserve as much as they do without a limit
 NO_RESERVE = {"OPENBLAS_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "1"}
 """Environment of a process under a limit of its address space: what allocators reserve counts against it."""
 _MALLOC_OPTIONS = {-3: 1 << 16, -1: 1 << 16, -8: 1}  # malloc.h: M_MMAP_THRESHOLD, M_TRIM_THRESHOLD, M_ARENA_MAX
@@ -82,14 +83,16 @@ def _address_space() -> int | None:
 
 
 def prepare_address_space() -> None:
-    """Under a limit of the address space, keep libraries that are loaded later from reserving more than they use.
+    """Under a small limit of the address space, keep libraries that are loaded later from reserving more than they use.
+
+    They are slower then: linear algebra has one thread, and threads share one arena of memory.
 
     Raises:
         UnsupportedError: the limit is too small to load them; OpenBLAS would end the process, and threads that do not
             start can keep it waiting.
     """
     limit = _address_space()
-    if limit is None:
+    if limit is None or limit >= _AMPLE_ADDRESS_SPACE:
         return
     if limit < _LEAST_ADDRESS_SPACE:
         raise UnsupportedError(

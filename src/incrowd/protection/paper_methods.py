@@ -7,11 +7,11 @@ sensitive column; they are k-anonymous and t-close.
 from __future__ import annotations
 
 import math
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd._support.threads import map_in_threads
 from incrowd.backends import Coded
 from incrowd.protection.problem import Problem, moments, positions
 from incrowd.protection.recoding import Grouping, Recoding, generalise_classes
@@ -104,9 +104,9 @@ def t_close_partition(problem: Problem, strata: int) -> Recoding:
             points, rows, strata, length, parts[part], parts[part + 1], limit, nominal, problem.power, rounds
         )
 
-    with ThreadPoolExecutor(2) as pool:
-        for done, _ in enumerate(pool.map(classes, range(parts.size - 1))):
-            problem.progress("making classes", (done + 1) / (parts.size - 1))
+    many = parts.size - 1
+    for done, _ in enumerate(map_in_threads(classes, range(many), small=many == 1, threads=2)):
+        problem.progress("making classes", (done + 1) / many)
     return generalise_classes(problem, _one_of_each(rows, strata, length, _assign_spare(points, strata, length)))
 
 

@@ -131,6 +131,8 @@ def _copy_address(address: str, folder: Path) -> str:
     with disk_errors(folder.parent), open(target, "wb") as file, _opened(address) as stream:
         try:
             _copy(stream, file, folder)
+        except InputError:  # a ValueError
+            raise
         except (OSError, ValueError) as error:
             if getattr(error, "errno", None) is not None:
                 raise  # the disk

@@ -131,12 +131,12 @@ class RowPair(Model):
 
     record: int
     before: list[str]
-    after: list[str]
+    after: list[str | None]
     changed: list[bool]
 
 
 class RowPairs(Model):
-    """Rows of the original and the protected table side by side; removed columns are empty in the latter."""
+    """Rows of the original and the protected table side by side; in removed columns, `after` is null."""
 
     columns: list[str]
     rows: list[RowPair]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain, count
 from typing import Any, Literal
 
@@ -33,9 +34,10 @@ def describe_candidates(jobs: Sequence[Job], table: OpenTable) -> list[models.Ca
     oldest: dict[str, Job] = {}
     same: dict[str, str] = {}
     for job in sorted(filter(is_candidate, jobs), key=lambda job: job.created):
-        first = oldest.setdefault(_release(job).fingerprint, job)
-        if first is not job:
-            same[job.id] = candidate_name(first)
+        with suppress(FileNotFoundError):  # its file was deleted meanwhile
+            first = oldest.setdefault(_release(job).fingerprint, job)
+            if first is not job:
+                same[job.id] = candidate_name(first)
     return [describe_candidate(job, table, same_as=same.get(job.id)) for job in jobs if is_candidate(job)]
 
 
@@ -260,7 +262,7 @@ def rows_side_by_side(job: Job, table: OpenTable, question: models.RowsQuestion)
             models.RowPair(
                 record=record,
                 before=[was if question.show else masked_cell(table.kind_of(name)) for name, was, _ in pairs],
-                after=[(now or "") if question.show else masked_release(was, now) for _, was, now in pairs],
+                after=[now if question.show else masked_release(was, now) for _, was, now in pairs],
                 changed=[was != now for _, was, now in pairs],
             )
         )

@@ -32,18 +32,18 @@ def masked_cell(kind: str) -> str:
     return f"{MASK} ({kind})"
 
 
-def masked_release(before: str, after: str | None) -> str:
-    """The text for a hidden cell of a release, which tells only what became of the cell `before`.
+def masked_release(before: str, after: str | None) -> str | None:
+    """The text for a hidden cell of a release, which tells only what became of the cell `before`; None if removed.
 
     >>> masked_release("93701", "{93701,93702,93703}"), masked_release("41", "[40;44]"), masked_release("f", "f")
     ('•••• (a set of 3 values)', '•••• (a range, 4 wide)', '•••• (unchanged)')
     >>> [masked_release("93701", after) for after in ("937**", "*", "93702")] + [masked_release("x", None)]
-    ['•••• (its first 3 characters)', '•••• (hidden)', '•••• (another value)', '']
+    ['•••• (its first 3 characters)', '•••• (hidden)', '•••• (another value)', None]
     >>> masked_release("93701", cell_text("{" + ",".join(map(str, range(100))) + "}"))
     '•••• (a set of many values)'
     """
     if after is None:
-        return ""
+        return None
     return f"{MASK} ({'unchanged' if before == after else _kind_of_release(after)})"
 
 

@@ -8,7 +8,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from incrowd.backends.spool import load_part
+import pyarrow as pa
+
+from incrowd.backends.arrow_columns import value_type
+from incrowd.backends.spool import load_batches, load_part
 from incrowd.classes import Classes, assign_classes
 from incrowd.protection.marks import remove_release
 from incrowd.protection.outputs import bounds_of
@@ -17,7 +20,6 @@ from incrowd.web.cells import cell_text
 
 if TYPE_CHECKING:
     import numpy as np
-    import pyarrow as pa
     from numpy.typing import NDArray
 
     from incrowd.assessment import Question
@@ -74,12 +76,17 @@ class Release:
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 of the columns and cells, whatever the settings and the name of the release."""
+        """SHA-256 of the columns and cells, whatever the settings and the name of the release.
+
+        Raises:
+            FileNotFoundError: the release was deleted.
+        """
         digest = hashlib.sha256()
-        for start in range(0, max(self.table.rows, 1), _BATCH):
-            part = load_part(self.file, list(self.table.columns), start, _BATCH).replace_schema_metadata()
-            digest.update(str(part.schema).encode())
-            for batch in part.combine_chunks().to_batches():
+        for part in load_batches(self.file, _BATCH):
+            # serialised batches hold codes, not the dictionary
+            plain = part.cast(pa.schema([(field.name, value_type(field.type)) for field in part.schema]))
+            digest.update(str(plain.schema).encode())
+            for batch in plain.to_batches():
                 digest.update(batch.serialize())
         return digest.hexdigest()
 

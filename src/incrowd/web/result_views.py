@@ -65,6 +65,7 @@ def _figure_context(session: Session, job: Job) -> dict[str, Any]:
     result, figures = outcome.to_json(), outcome.to_figures()
     if "undone" in result:  # of a protection
         result = result | {"verdict": judge_candidate(job)}
+    as_shown = with_display_names(result, shown)
     undone = result.get("undone", [])  # shown first, as warnings
     notes = [
         *(note for note in result.get("notes", []) if note not in undone),
@@ -80,8 +81,8 @@ def _figure_context(session: Session, job: Job) -> dict[str, Any]:
         "detail": detail_in_words(result, len(columns)) if "undone" in result else "",
         "kept_columns": _kept_columns(result["evaluation"]["columns"], shown) if "undone" in result else [],
         "name": candidate_name(job) if "undone" in result else "",
-        "population_unused": population_unused(result["verdict"]) if "undone" in result else None,
-        "result": with_display_names(result, shown),
+        "population_unused": population_unused(as_shown["verdict"]) if "undone" in result else None,
+        "result": as_shown,
         "data": safe_json(result),
         "notes": [_as_sentence(note, [*columns, *shown.values()]) for note in with_display_names(notes, shown)],
         "figures": [_plain_figure(name, figure) for name, figure in figures.items()],

@@ -7,6 +7,7 @@ const { basisInWords, savedInWords } = await import("./status-bar.js");
 const { protectionInWords } = await import("./candidates.js");
 const { chosenRelease, releaseInWords } = await import("./attack.js");
 const { formatNumber } = await import("./comparison.js");
+const { releasedInWords } = await import("./example-record.js");
 const { cellInWords } = await import("./tour.js");
 const { newestJob, stageInWords } = await import("./answers.js");
 
@@ -54,6 +55,9 @@ test("a card says what made it", () => {
 });
 test("the neighbour of the tour is told in words, not in codes", () => {
   assert.deepEqual([["age_yrs", "44"], ["sex", "2"], ["race", "1"], ["patzip", "90012"], ["sex", "4"]].map(([name, cell]) => cellInWords(name, cell)), ["44 years old", "a woman", "White", "lives in ZIP code 90012", "sex of code 4"]);
+});
+test("a cell that was left out is no empty cell", () => {
+  assert.deepEqual([null, "", "[40;44]"].map(releasedInWords), ["left out", "(empty)", "[40;44]"]);
 });
 test("numbers of two candidates are people, shares, or plain", () => {
   assert.deepEqual([formatNumber("smallest class", 1200), formatNumber("information loss", 0.33561), formatNumber("detail kept", 0.5), formatNumber("highest risk", null)], ["1,200", "0.336", "50.0%", "–"]);

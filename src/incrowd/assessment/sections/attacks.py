@@ -51,7 +51,10 @@ def judge_each_attack(attacks: ReleaseAttacks, limit: float) -> list[JudgedAttac
         limit: the highest accepted risk.
     """
     texts = zip(attacks.attacks, attacks.as_text(), strict=True)
-    judged = [_in_words(one, name, f"{risk} ({interval})", limit) for one, (name, _, _, risk, interval) in texts]
+    judged = [
+        _in_words(one, name, f"{risk} ({interval})", limit, has_more=one.targets < attacks.rows)
+        for one, (name, _, _, risk, interval) in texts
+    ]
     return [*judged, *(_not_run(name, reason, name in attacks.not_tried) for name, reason in attacks.not_run.items())]
 
 
@@ -62,7 +65,8 @@ def _not_run(name: str, reason: str, is_needed: bool) -> JudgedAttack:
     return JudgedAttack(name, "–", "not run", "not run", advice)
 
 
-def _in_words(one: AttackRisk, name: str, risk: str, limit: float) -> JudgedAttack:
+def _in_words(one: AttackRisk, name: str, risk: str, limit: float, *, has_more: bool) -> JudgedAttack:
+    """An attack beside the limit; `has_more`: the original has records that were not attacked."""
     if one.kind == "distances":
         return JudgedAttack(name, risk, "not judged", "not judged", "Nothing: distances alone prove nothing.")
     judgement = _judge_one(one, limit)
@@ -73,15 +77,17 @@ def _in_words(one: AttackRisk, name: str, risk: str, limit: float) -> JudgedAtta
         return JudgedAttack(name, risk, judgement, "above the limit", advice)
     fewest = fewest_trials(limit)
     if one.targets < fewest:
-        tried = counted(one.targets, "attack was", "attacks were")
-        advice = f"Take more records: {tried} tried, and even {fewest - 1:,} without a success do not rule it out."
+        do = "Take more records" if has_more else "Make the release of more people"
+        tried = f"{counted(one.targets, 'attack was', 'attacks were')} tried"
+        advice = f"{do}: {tried}, and even {fewest - 1:,} without a success do not rule it out."
     elif one.lacks_control:
         advice = "Give a holdout (people who are not in the original): without one, luck cannot be told from a leak."
     elif not is_within(one.risk.value, limit):
         advice = "Make the release with larger classes or fewer columns: what was seen is above the limit."
     else:
-        advice = "Take more records, or a larger holdout: the interval becomes narrower."
-    return JudgedAttack(name, risk, judgement, "cannot tell: too few trials", advice)
+        do = "Take more records, or a larger holdout" if has_more else "Give a larger holdout"
+        advice = f"{do}: the interval becomes narrower."
+    return JudgedAttack(name, risk, judgement, "cannot tell: the limit lies within the interval", advice)
 
 
 def judge_attacks(question: Question, attacks: ReleaseAttacks | None) -> AttackJudgement:

@@ -1,6 +1,7 @@
 // Two candidates side by side: numbers, distributions, and rows with changed cells marked.
 import { focusOn } from "./answers.js";
 import { api, count, make, percent, requestCounter, shorten, showProblem, table } from "./app.js";
+import { releasedInWords } from "./example-record.js";
 
 const place = document.getElementById("comparison");
 
@@ -60,7 +61,7 @@ function rowsElement(a, b) {
     inside.replaceChildren(...both.map((found, place) => make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Rows of ${shorten([a, b][place].name, 30)}` }, make("table", { class: "rows" },
       make("caption", {}, make("bdi", {}, shorten([a, b][place].name, 40)), ": changed cells are marked"),
       make("thead", {}, make("tr", {}, found.columns.map((name) => make("th", { scope: "col" }, make("bdi", {}, shorten(name, 24)))))),
-      make("tbody", {}, found.rows.map((row) => make("tr", {}, row.after.map((cell, index) => make("td", { class: row.changed[index] ? "changed" : "" }, make("bdi", {}, shorten(String(cell), 40)))))))))));
+      make("tbody", {}, found.rows.map((row) => make("tr", {}, row.after.map((cell, index) => make("td", { class: row.changed[index] ? "changed" : "" }, make("bdi", {}, shorten(releasedInWords(cell), 40)))))))))));
   };
   box.append(make("p", {}, button), inside);
   box.addEventListener("toggle", () => { if (box.open) draw().catch(showProblem); });

@@ -2,6 +2,8 @@
 import { api, count, requestCounter, showProblem } from "./app.js";
 
 const countRequest = requestCounter();
+/** A cell of a release in words; a column that was removed has none. */
+export const releasedInWords = (cell) => (cell === null ? "left out" : cell || "(empty)");
 
 /** Fill the table of a shown candidate with its first record; its buttons take the next one, and show or hide the values. */
 export function fillExample(view) {
@@ -17,7 +19,7 @@ export function fillExample(view) {
     for (const line of place.querySelectorAll("tr[data-column]")) {
       const index = found.columns.indexOf(line.dataset.column);
       line.querySelector(".was").textContent = row.before[index];
-      line.querySelector(".now").textContent = row.after[index] || (show ? "(empty)" : "left out");
+      line.querySelector(".now").textContent = releasedInWords(row.after[index]);
       line.classList.toggle("changed", row.changed[index]);
     }
     place.querySelector(".other-record").onclick = () => { start = (start + 1) % found.total; draw().catch(showProblem); };

@@ -29,6 +29,8 @@ export function drawLeading(candidate) {
   original.toggleAttribute("data-folded", leading !== null);
   if (id !== ledBy) original.open = leading === null;
   ledBy = id;
-  if (leading?.decision === "within") original.append(todo); // the advice is about the table as it is
+  const isInside = leading?.decision === "within"; // the advice is about the table as it is
+  if (isInside === (todo.parentElement === original)) return; // moving it would take the focus from its buttons
+  if (isInside) original.append(todo);
   else original.after(todo);
 }

@@ -28,7 +28,7 @@ function drawColumns() {
 function drawRisk() {
   const found = bench.counts;
   const state = !assessed ? "open" : assessed.stale ? "stale" : "done", judged = state === "done" && risk.highest !== null ? risk : null;
-  const byClasses = judged?.basis === "population" && after && !after.question_changed && after.highest_basis === "table";
+  const byClasses = judged?.basis === "population" && after && !after.question_changed && after.highest_basis === "table" && after.highest_before !== null;
   const words = `${byClasses ? `in the table, as after; ${percent(judged.highest)} ${basisInWords(judged.basis)}` : basisInWords(judged?.basis)}; ${{ open: assessing ? "being assessed" : "not assessed yet", stale: "assess again", done: "assessed" }[state]}`;
   const ifs = judged?.decision === "within" ? [...judged.conditions, ...bench.info.conditions] : [];
   tile("risk").toggleAttribute("data-ifs", ifs.length > 0);

@@ -78,8 +78,7 @@ def _conclude(judged: Sequence[JudgedAttack], copies: Sequence[str], limit: floa
     open_ones = [one.name for one in judged if one.judgement in ("borderline", "not run")]
     if open_ones or not any(one.judgement == "within" for one in judged):
         names = ", ".join(open_ones) or "no attack was judged"
-        sentence = f"Cannot tell whether at most {accepted} succeed, which is the limit: {names}."
-        return {"decision": "borderline", "sentence": sentence}
+        return {"decision": "borderline", "sentence": f"Not known to be within the limit of {accepted}: {names}."}
     return {"decision": "within", "sentence": f"Every attack is within the limit: at most {accepted} is accepted."}
 
 

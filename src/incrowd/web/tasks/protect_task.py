@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from incrowd._support.progress import Progress, part
-from incrowd.assessment import judge_protected
+from incrowd.assessment import Question, judge_protected
 from incrowd.assessment.verdict import Verdict
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError
@@ -132,9 +132,7 @@ class OutcomeMaker:
         codebook = make_codebook(safe)
         result["codebook"] = {"json": codebook.to_ddi(), "md": codebook.to_markdown()}
         progress("writing the protected table", 0.9)
-        file = _write(safe, self._folder)
-        released = safe.released_quasi_identifiers or safe.quasi_identifiers
-        release = Release(file, released, safe.person, safe.kept_rows, self.question.about_release(safe.removed))
+        release = _write(safe, self._folder, self.question)
         summary = {
             **summary_of(verdict),
             "people": cost.people,
@@ -144,6 +142,7 @@ class OutcomeMaker:
             "detail": cost.granularity,
             "rows_left_out": cost.suppressed,
         }
+        file = release.file
         return Outcome(None, lambda: result, lambda: figures, file, file.stat().st_size, release, summary)
 
 
@@ -183,14 +182,18 @@ def _secrets(table: OpenTable, safe: Protected, names: list[str]) -> list[dict[s
     ]
 
 
-def _write(safe: Protected, folder: Path) -> Path:
+def _write(safe: Protected, folder: Path, question: Question) -> Release:
     """Write the protected table and check the file. This is the last step, so that a cancelled job leaves no file."""
     file = folder / f"{secrets.token_hex(8)}.parquet"
+    released = safe.released_quasi_identifiers or safe.quasi_identifiers
     try:
-        return write_protected(safe, file)
+        write_protected(safe, file)
+        release = Release(file, released, safe.person, safe.kept_rows, question.about_release(safe.removed))
+        _ = release.fingerprint  # cached here: the request that lists candidates would wait for it
     except BaseException:
         remove_release(file)
         raise
+    return release
 
 
 def _risk(counted: ClassSizes | Evaluation, k: int) -> dict[str, float]:
