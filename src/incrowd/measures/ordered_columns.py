@@ -73,8 +73,10 @@ def facts_of_ordered_columns(kept: Sequence[Coded], release: ComparedRelease) ->
         For every column that leaves fewer records of a class, the fact of the order that leaves fewest. If several
         columns on one side of a quasi-identifier leave fewer together than each alone, a fact of all of them follows.
     """
-    limits = [one for one in release.coarsened if not release.coverage.has_gaps(one.name)]
-    orders = _find_orders(*([one for one in each if one.stated is None or one.has_order] for each in (kept, limits)))
+    without_gaps = [one for one in release.coarsened if not release.coverage.has_gaps(one.name)]
+    orders = _find_orders(
+        *([one for one in each if one.stated is None or one.has_order] for each in (kept, without_gaps))
+    )
     if not orders:
         return
     people = _find_people(release)
