@@ -73,10 +73,8 @@ def facts_of_ordered_columns(kept: Sequence[Coded], release: ComparedRelease) ->
         For every column that leaves fewer records of a class, the fact of the order that leaves fewest. If several
         columns on one side of a quasi-identifier leave fewer together than each alone, a fact of all of them follows.
     """
-    without_gaps = [one for one in release.coarsened if not release.coverage.has_gaps(one.name)]
-    orders = _find_orders(
-        *([one for one in each if one.stated is None or one.has_order] for each in (kept, without_gaps))
-    )
+    kept, limits = ([one for one in each if one.stated is None or one.has_order] for each in (kept, release.coarsened))
+    orders = [group for group in _find_orders(kept, limits) if not release.coverage.has_gaps(group[0].limit.name)]
     if not orders:
         return
     people = _find_people(release)
@@ -84,17 +82,17 @@ def facts_of_ordered_columns(kept: Sequence[Coded], release: ComparedRelease) ->
     together = []
     for group in orders:
         in_days = _are_days([group[0].limit, *(one.column for one in group)])
-        limits = _outermost_limits(group, in_days, people, release)
-        if limits is None:
+        outermost = _outermost_limits(group, in_days, people, release)
+        if outermost is None:
             continue
         beyond = [_beyond(one, in_days, people, release) for one in group]
         for one, values in zip(group, beyond, strict=True):
-            counted = _count_left(values, limits, people)
+            counted = _count_left(values, outermost, people)
             facts[one.column.name].append(
                 OrderedColumn(one.column.name, one.limit.name, *one.shares, *counted, release.k)
             )
         if len(group) > 1:
-            left = _count_left(np.maximum.reduce(beyond), limits, people)
+            left = _count_left(np.maximum.reduce(beyond), outermost, people)
             together.append(_fact_of_all(group, left, release))
     worst = [min(of_column, key=lambda fact: (fact.k, -fact.uniques)) for of_column in facts.values()]
     yield from (fact for fact in worst if fact.undoes)
