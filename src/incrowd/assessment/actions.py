@@ -166,9 +166,9 @@ def _settle_rows(rows: RowKind, person: str | None, gaps: int) -> Action:
     if rows.household is not None and person is None:
         return Action(
             f"Say what a row is. If {rows.household} groups people by household, say that every row is another person; "
-            f"{rows.household} is then left out. To keep it, name it as the person, so that households are counted, "
-            "and protect by household. If people have several rows, name the column that tells whose they are.",
-            ("rows_are_people", "person", "household"),
+            f"{rows.household} is then left out. To keep it, name it as the person: households are then counted, "
+            "and protected as a whole. If people have several rows, name the column that tells whose they are.",
+            ("rows_are_people", "person"),
         )
     who = f"name {person} as the person" if person else "name the column that tells whose record it is"
     if gaps:
