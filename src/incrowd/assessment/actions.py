@@ -19,6 +19,9 @@ from incrowd.assessment.verdict import Action, Verdict
 from incrowd.assessment.way_to_yes import columns_to_remove, protect_settings, protection_commands, way_to_yes
 from incrowd.protection.marks import mark_of
 from incrowd.tables import RowKind
+from incrowd.tables.formats import takes_option
+from incrowd.tables.infer_types import DATE_ORDERS
+from incrowd.tables.roles.unread_values import advise_on_unread
 from incrowd.wording import counted, listed
 
 if TYPE_CHECKING:
@@ -104,8 +107,18 @@ def _answer_questions(work: AssessmentState, verdict: Verdict) -> Iterator[Actio
 
 
 def _read_dates(work: AssessmentState, verdict: Verdict) -> Iterator[Action]:
-    """Actions on quasi-identifiers that hold dates as text."""
-    yield from (Action(f"{one.sentence}; then assess it again.", one.hint) for one in unread_dates(work.roles))
+    """Actions on quasi-identifiers that hold dates as text: one for each problem, and one command for all of them."""
+    unread, place = unread_dates(work.roles), work.table.place
+    words = [f"{one.column}={','.join(one.words)}" for one in unread if one.words and one.notations == 1]
+    reading = {"null": ";".join(filter(None, [work.question.null, *words]))} if words else {}
+    reading |= {"dates": DATE_ORDERS[0]} if any(one.order_is_open for one in unread) else {}
+    command = None
+    if reading and all(takes_option(place, name) for name in reading):
+        command = to_command(replace(work.question, source=place, **reading))
+    problems = sorted(advise_on_unread(unread), key=lambda advice: bool(advice.hint))
+    for number, one in enumerate(problems, start=1):
+        commands = (command,) if command is not None and number == len(problems) else ()
+        yield Action(f"{one.sentence}; then assess it again.", one.hint, commands)
 
 
 def _join_spellings(work: AssessmentState, verdict: Verdict) -> Iterator[Action]:
