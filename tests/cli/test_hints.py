@@ -5,9 +5,9 @@ import importlib
 from collections.abc import Iterator
 from pathlib import Path
 
-import incrowd
 import typer
 
+import incrowd
 from incrowd.cli.app import app
 from incrowd.cli.hints import flag
 

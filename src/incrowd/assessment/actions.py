@@ -6,9 +6,9 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from incrowd.assessment.command_line import to_command, to_words
+from incrowd.assessment.command_line import is_typable, to_command, to_words
 from incrowd.assessment.plan import Plan
 from incrowd.assessment.question import Question, command_words
 from incrowd.assessment.reasons import Findings
@@ -109,11 +109,13 @@ def _answer_questions(work: AssessmentState, verdict: Verdict) -> Iterator[Actio
 def _read_dates(work: AssessmentState, verdict: Verdict) -> Iterator[Action]:
     """Actions on quasi-identifiers that hold dates as text: one for each problem, and one command for all of them."""
     unread, place = unread_dates(work.roles), work.table.place
-    words = [f"{one.column}={','.join(one.words)}" for one in unread if one.words and one.notations == 1]
-    reading = {"null": ";".join(filter(None, [work.question.null, *words]))} if words else {}
-    reading |= {"dates": DATE_ORDERS[0]} if any(one.order_is_open for one in unread) else {}
+    words = {one.column: one.words for one in unread if one.words and one.notations == 1}
+    reading: dict[str, Any] = {"dates": DATE_ORDERS[0]} if any(one.order_is_open for one in unread) else {}
+    if words:
+        nulls = (f"{column}={','.join(texts)}" for column, texts in words.items())
+        reading["null"] = ";".join(filter(None, [work.question.null, *nulls]))
     command = None
-    if reading and all(takes_option(place, name) for name in reading):
+    if reading and all(takes_option(place, name) for name in reading) and is_typable(words, ",;="):
         command = to_command(replace(work.question, source=place, **reading))
     problems = sorted(advise_on_unread(unread), key=lambda advice: bool(advice.hint))
     for number, one in enumerate(problems, start=1):

@@ -83,8 +83,7 @@ def read_table(
             first), the member of a .zip file, the object of an R file.
         layout: the layout of a fixed-width file: a CSV file with name,start,end or name,start,width.
         header_rows: number of header rows of a CSV file or a sheet, if there are several.
-        dates: "day-first" or "month-first", for dates of a CSV file such as 05/06/2020 and 05-06-2020 if no day is above
-            12. Otherwise they stay text.
+        dates: "day-first" or "month-first": the order of dates such as 05/06/2020 in a text file, if no day is above 12
         scales: by column, whether it is nominal, ordered, numeric, a date or a place: {"race": "nominal"}, or
             "race=nominal,pain=low<middle<high". Otherwise the file's own statement, or the type.
         explode: a column of lists, records or maps that becomes a row for each item; the column `record` numbers the

@@ -64,8 +64,12 @@ def find_graded_illness(roles: Sequence[SuggestedRole]) -> list[SuggestedRole]:
     about_schools = any(one.topic in _OF_SCHOOLS and not is_grade(one) for one in roles)
     if about_schools or sum(one.topic in _OF_BODIES for one in roles) < 2:
         return list(roles)
-    found = {"role": "sensitive", "topic": "diagnosis", "reason": _GRADED, "confidence": "medium"}
-    return [replace(one, **found, also="quasi-identifier") if is_grade(one) else one for one in roles]
+    return [
+        replace(one, role="sensitive", topic="diagnosis", reason=_GRADED, confidence="medium", also="quasi-identifier")
+        if is_grade(one)
+        else one
+        for one in roles
+    ]
 
 
 def find_household_numbers(table: Table, roles: Sequence[SuggestedRole]) -> list[SuggestedRole]:
