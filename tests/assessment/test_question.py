@@ -68,6 +68,7 @@ QUESTIONS = st.builds(
     skip_bad_lines=st.booleans(),
     sheet=TEXTS,
     header_rows=st.none() | st.integers(1, 9),
+    dates=st.none() | st.sampled_from(["day-first", "month-first"]),
     table=TEXTS,
     query=TEXTS,
     timeout=st.none() | st.floats(0.1, 1e6),

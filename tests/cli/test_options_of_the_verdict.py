@@ -1,6 +1,8 @@
 """`assess`, `check`, `protect` and `frontier` take the same options of the verdict, and so give the same answer."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 import typer
@@ -98,3 +100,11 @@ def test_an_option_of_the_verdict_without_a_recipient_is_refused(capsys, tmp_pat
         assert code == 2
         assert f"{options[0]} is for the verdict" in said
         assert "--recipient" in said
+
+
+def test_commands_that_the_readme_names_for_a_recipient_take_one():
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1:3] for line in readme.splitlines() if line.startswith("| ") and "](docs/" in line]
+    asked = [verb for question, verbs in rows if "recipient" in question for verb in re.findall(r"`(\w+)`", verbs)]
+    assert "assess" in asked
+    assert [verb for verb in asked if "--recipient" not in flags_of(verb)] == []

@@ -1,6 +1,7 @@
 """`incrowd protect`, `evaluate` and `frontier` as a user meets them."""
 
 import json
+import shlex
 from collections import Counter
 
 import pyarrow.csv
@@ -370,7 +371,25 @@ def test_the_frontier_marks_the_most_detail_within_the_limits(capsys, people):
     assert "the most detail that may go to a trusted recipient: partition k=3" in " ".join(shown.split())
     code, shown, err = run(capsys, *asked, "--method", "partition", "--k", "3,5")  # nobody judged the pay
     assert "←" not in shown
-    assert "Undecided: a yes needs a role for every column" in " ".join(shown.split())
+    assert "partition k=3, is undecided: Do not give it to a trusted recipient yet: nobody has judged" in " ".join(
+        shown.split()
+    )
+
+
+def test_a_frontier_without_a_yes_says_why_and_what_to_type(capsys, tmp_path):
+    file = tmp_path / "people.csv"
+    ages = [age for age in range(20, 60) for _ in range(6)]
+    file.write_text("age,born\n" + "".join(f"{age},{2000 - age}\n" for age in ages), encoding="utf-8")
+    asked = [str(file), "--qi", "age", "--other", "born", "--recipient", "public"]
+    asked += ["--rows-are-people"]
+    code, shown, err = run(capsys, "frontier", *asked, "--method", "partition", "--k", "5,11,20")
+    assert code == 0, err
+    said = " ".join(shown.split())
+    assert "Nothing that was tried may go to the public. The nearest, partition k=11, is exposed: born is kept" in said
+    command = next(line.strip() for line in shown.splitlines() if line.strip().startswith("incrowd assess /"))
+    assert command == shlex.join(["incrowd", "assess", *asked])
+    _, advised, _ = run(capsys, *shlex.split(command)[1:])
+    assert "the result may go to the public" in " ".join(advised.split())
 
 
 def test_evaluate_says_what_analysts_find(capsys, people, tmp_path):

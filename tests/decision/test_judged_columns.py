@@ -245,7 +245,7 @@ def test_people_in_households_are_advised_to_be_said_so():
     assert found.roles.identifiers == ("hh", "pid")
     rows, columns = found.verdict.actions[:2]
     assert "hh groups people by household" in rows.sentence
-    assert rows.hint == ("rows_are_people", "person", "household")
+    assert rows.hint == ("rows_are_people", "person")
     assert "--rows-are-people" in columns.commands[0]
 
 
@@ -361,7 +361,7 @@ def test_a_yes_tells_of_values_that_everybody_expects_of_some_people(tmp_path, r
     assert smallest < 11
     for found in (judge_release(file, Question(**known)), judge_protected(safe, Question(**known))):
         (told,) = [one for one in found.internal_reasons if expected in one.sentence]
-        assert (found.decision, told.hint) == ("within", ("apart", "drop", "quasi_identifiers"))
+        assert (found.decision, told.hint) == ("within", ("protect.apart", "drop", "quasi_identifiers"))
     assert any(expected in note for note in safe.notes)
     apart = protect(table, **known, k=11, identifiers=[], apart=["pension"])
     assert not any("Others may guess" in note for note in apart.notes)

@@ -130,10 +130,10 @@ def test_days_before_months_and_points_between_thousands_are_read_where_they_are
     assert (found["c0"].to_list(), found["c1"].to_list()) == (days, pay)
     assert column(table, "unclear") == [1.234, 2.5, 3.0]  # a plain number: no comma says that the point parts thousands
     assert column(table, "invalid") == ["31.02.2001", "01.02.2001", None]
-    assert column(table, "short") == ["1.2.2001", "01.02.2001", None]
+    assert column(table, "short") == [date(2001, 2, 1), date(2001, 2, 1), None]
     assert table.notes == (
         "read as numbers with points between thousands and a decimal comma: pay",
-        "read as dates, the day before the month: born",
+        "read as dates, the day before the month: born, short",
     )
     long = read_table(write(tmp_path, "a;b\n1.234,5;1\n1.234.567.890.123.456,5;2\n"))
     assert column(long, "a")[0] == "1.234,5"  # a double would lose digits of the other

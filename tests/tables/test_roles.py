@@ -269,3 +269,39 @@ def test_a_few_surnames_in_notes_are_a_no_whatever_the_notes_are_called(role):
 def test_words_for_sex_are_no_surnames():
     found = suggest_roles(read_table({"x": ["Frau", "Herr", "Divers"] * 100}))[0]
     assert (found.role, found.topic) == ("quasi-identifier", "sex")
+
+
+def test_a_grade_beside_columns_about_health_is_that_of_an_illness():
+    draw = np.random.default_rng(1)
+    grade = {"grade": draw.integers(1, 4, 600)}
+    clinic = {
+        "menopause": draw.integers(0, 2, 600),
+        "hormone": draw.integers(0, 2, 600),
+        "age": draw.integers(20, 80, 600),
+    }
+    assert roles(clinic | grade)["grade"] == "sensitive"
+    assert roles(clinic | {"grade": draw.integers(1, 13, 600)})["grade"] == "quasi-identifier"
+    assert roles(clinic | grade | {"school": draw.integers(0, 9, 600)})["grade"] == "quasi-identifier"
+    assert roles({"age": draw.integers(6, 18, 600)} | grade)["grade"] == "quasi-identifier"
+
+
+def test_an_abbreviation_of_an_area_with_two_values_says_nothing():
+    draw = np.random.default_rng(1)
+    for values, role in ((draw.integers(0, 2, 640), "other"), (draw.integers(1, 33, 640), "quasi-identifier")):
+        assert roles({"ent": values})["ent"] == role
+
+
+def test_measured_numbers_are_no_size_of_a_household_and_number_nobody():
+    draw = np.random.default_rng(1)
+    heights = (draw.integers(110, 140, 900) / 2).tolist()
+    ranges = [f"[{height};{height + 1.5}]" if at % 3 else f"{height}" for at, height in enumerate(heights)]
+    found = {one.column: one for one in suggest_roles(read_table({"childHeight": heights, "mother": ranges}))}
+    assert "how people look" in found["childHeight"].reason
+    assert {one.role for one in found.values()} == {"quasi-identifier"}
+    assert roles({"mother": np.repeat(np.arange(300), 3)})["mother"] == "identifier"
+    assert "household" in suggest_roles(read_table({"children": draw.integers(0, 6, 900)}))[0].topic
+
+
+def test_insurance_is_no_stay_in_hospital():
+    (found,) = suggest_roles(read_table({"insurance": ["yes", "no"] * 300}))
+    assert (found.role, "insured" in found.reason) == ("quasi-identifier", True)

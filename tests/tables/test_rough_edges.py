@@ -48,6 +48,9 @@ def test_a_later_column_without_a_name_is_still_refused(tmp_path):
         (["3 €", "€ 4"], [3.0, 4.0]),
         (["31/12/2020", "1/2/2021"], [date(2020, 12, 31), date(2021, 2, 1)]),
         (["12/31/2020", "1/2/2021"], [date(2020, 12, 31), date(2021, 1, 2)]),
+        (["31-12-2020", "1-2-2021"], [date(2020, 12, 31), date(2021, 2, 1)]),
+        (["12-31-2020", "01-02-2021"], [date(2020, 12, 31), date(2021, 1, 2)]),
+        (["31.12.2020", "1.2.2021"], [date(2020, 12, 31), date(2021, 2, 1)]),
         (["2020/12/31", "2021/01/02"], [date(2020, 12, 31), date(2021, 1, 2)]),
         (["31 Dec 2020", "1-FEB-2021", "02mar1999"], [date(2020, 12, 31), date(2021, 2, 1), date(1999, 3, 2)]),
         (["30", "NA", "."], [30, None, None]),
@@ -69,6 +72,10 @@ def test_notations_are_understood_and_said(tmp_path, cells, values):
         ["1,25", "3"],
         ["12,34,567"],
         ["31/02/2020", "30/04/2020"],  # no such day
+        ["31-02-2020", "30-04-2020"],
+        ["31-12-2020", "12-31-2020"],  # two orders
+        ["31-12-2020", "30/04/2020"],
+        ["12.31.2020", "30.04.2020"],
         ["31 Foo 2020"],
         ["NA", "N/A"],  # nothing but words
         ["NA", "Ulm"],
@@ -85,9 +92,10 @@ def test_a_comma_that_may_be_decimal_is_ambiguous_where_semicolons_part_cells(tm
 
 
 def test_dates_that_may_be_both_stay_text_with_a_note(tmp_path):
-    found, notes = column(tmp_path, ["1/2/2020", "3/4/2021"])
-    assert found == ["1/2/2020", "3/4/2021"]
-    assert "day and month cannot be distinguished" in notes[0]
+    for cells in (["1/2/2020", "3/4/2021"], ["01-02-2020", "3-4-2021"]):
+        found, notes = column(tmp_path, cells)
+        assert found == cells
+        assert "day and month cannot be distinguished" in notes[0]
 
 
 def test_missing_values_may_be_a_list(tmp_path):
@@ -99,10 +107,11 @@ def test_missing_values_may_be_a_list(tmp_path):
 
 
 def test_notations_are_the_same_past_the_memory_limit(tmp_path):
-    text = 'n,p,d,m,x,q\n"1,250",3%,31/12/2020,1 Feb 2021,NA,12/31/2020\n"2",4%,1/2/2021,11DEC1999,5,1/2/2021\n'
+    text = 'n,p,d,m,x,q,h,i,o\n"1,250",3%,31/12/2020,1 Feb 2021,NA,12/31/2020,31-12-2020,12-31-2020,31.12.2020\n'
+    text += '"2",4%,1/2/2021,11DEC1999,5,1/2/2021,1-2-2021,1-2-2021,1.2.2021\n'
     table = read_table(written(tmp_path, text))
     grouped = table.lazy(table.columns).collect("pyarrow").to_native()
-    assert [grouped.column(place).to_pylist() for place in range(6)] == list(table.to_arrow().to_pydict().values())
+    assert [grouped.column(place).to_pylist() for place in range(9)] == list(table.to_arrow().to_pydict().values())
 
 
 @pytest.mark.parametrize("cells", [["2019-05", "2020-11"], ["2019", "2019-05", "2018-01-31"], ["2019-05", "NA"]])

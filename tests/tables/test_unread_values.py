@@ -6,7 +6,7 @@ import random
 import pytest
 
 from incrowd import assess, protect, read_table
-from incrowd.errors import UnsupportedError
+from incrowd.errors import InputError, UnsupportedError
 from incrowd.tables import suggest_roles
 
 _DAYS = [datetime.date(1940, 1, 1) + datetime.timedelta(days=317 * number) for number in range(60)]
@@ -116,3 +116,51 @@ def test_dates_as_text_are_no_yes_and_are_not_protected_as_sets():
     assert refused.value.hint == ("null=unbekannt",)
     days = [None if cell == "unbekannt" else datetime.date.fromisoformat(cell) for cell in cells]
     assert protect(rows | {"born": days}, k=3, **asked).table.num_rows == len(cells)
+
+
+def _file(tmp_path, form, least_day=1, most_day=28):
+    days = [day for day in _DAYS * 20 if least_day <= day.day <= most_day]
+    cells = [f"{day:{form}},{day:{form}},{number % 4}" for number, day in enumerate(days)]
+    file = tmp_path / "people.csv"
+    file.write_text("\n".join(["born,married,ill", *cells]) + "\n", encoding="utf-8")
+    return file, days
+
+
+@pytest.mark.parametrize("form", ["%d-%m-%Y", "%m-%d-%Y", "%d.%m.%Y", "%-d.%-m.%Y", "%-d-%-m-%Y", "%d/%m/%Y"])
+def test_dates_whose_order_is_clear_are_read_with_any_mark(tmp_path, form):
+    file, days = _file(tmp_path, form)
+    assert dict(read_table(file).read(["born"]))["born"].to_pylist() == days
+
+
+@pytest.mark.parametrize(("mark", "order"), [("-", "day-first"), ("-", "month-first"), ("/", "day-first")])
+def test_an_order_is_asked_for_all_columns_at_once_if_no_day_is_above_12(tmp_path, mark, order):
+    form = mark.join(["%d", "%m", "%Y"] if order == "day-first" else ["%m", "%d", "%Y"])
+    file, days = _file(tmp_path, form, most_day=12)
+    asked = {"quasi_identifiers": ["born", "married"], "sensitive": ["ill"], "rows_are_people": True}
+    found = assess(read_table(file), recipient="public", **asked, protection=False).verdict
+    (action,) = [one for one in found.actions if "read as text" in one.sentence]
+    assert "born and married" in action.sentence or "born, married" in action.sentence
+    assert action.hint == ("dates=day-first",)
+    assert f"{file} --dates day-first --qi born,married" in action.commands[0]
+    settled = read_table(file, dates=order)
+    assert dict(settled.read(["born"]))["born"].to_pylist() == days
+    assert settled.reading == {"dates": order}
+
+
+def test_a_stated_order_changes_no_column_whose_order_is_clear(tmp_path):
+    file, days = _file(tmp_path, "%m-%d-%Y")
+    assert dict(read_table(file, dates="day-first").read(["born"]))["born"].to_pylist() == days
+
+
+def test_an_unknown_order_of_dates_is_refused(tmp_path):
+    with pytest.raises(InputError, match="day-first or month-first"):
+        read_table(_file(tmp_path, "%d-%m-%Y")[0], dates="year-first")
+
+
+def test_words_among_dates_are_declared_by_the_command(tmp_path):
+    file, _ = _file(tmp_path, "%Y-%m-%d")
+    file.write_text(file.read_text(encoding="utf-8") + "never,never,1\n" * 20, encoding="utf-8")
+    asked = {"quasi_identifiers": ["born", "married"], "sensitive": ["ill"], "rows_are_people": True}
+    found = assess(read_table(file), recipient="public", **asked, protection=False).verdict
+    (action,) = [one for one in found.actions if "read as text" in one.sentence]
+    assert "--null born=never --null married=never" in action.commands[0]

@@ -6,9 +6,9 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from incrowd.assessment.command_line import to_command, to_words
+from incrowd.assessment.command_line import is_typable, to_command, to_words
 from incrowd.assessment.plan import Plan
 from incrowd.assessment.question import Question, command_words
 from incrowd.assessment.reasons import Findings
@@ -19,6 +19,9 @@ from incrowd.assessment.verdict import Action, Verdict
 from incrowd.assessment.way_to_yes import columns_to_remove, protect_settings, protection_commands, way_to_yes
 from incrowd.protection.marks import mark_of
 from incrowd.tables import RowKind
+from incrowd.tables.formats import takes_option
+from incrowd.tables.infer_types import DATE_ORDERS
+from incrowd.tables.roles.unread_values import advise_on_unread
 from incrowd.wording import counted, listed
 
 if TYPE_CHECKING:
@@ -104,8 +107,20 @@ def _answer_questions(work: AssessmentState, verdict: Verdict) -> Iterator[Actio
 
 
 def _read_dates(work: AssessmentState, verdict: Verdict) -> Iterator[Action]:
-    """Actions on quasi-identifiers that hold dates as text."""
-    yield from (Action(f"{one.sentence}; then assess it again.", one.hint) for one in unread_dates(work.roles))
+    """Actions on quasi-identifiers that hold dates as text: one for each problem, and one command for all of them."""
+    unread, place = unread_dates(work.roles), work.table.place
+    words = {one.column: one.words for one in unread if one.words and one.notations == 1}
+    reading: dict[str, Any] = {"dates": DATE_ORDERS[0]} if any(one.order_is_open for one in unread) else {}
+    if words:
+        nulls = (f"{column}={','.join(texts)}" for column, texts in words.items())
+        reading["null"] = ";".join(filter(None, [work.question.null, *nulls]))
+    command = None
+    if reading and all(takes_option(place, name) for name in reading) and is_typable(words, ",;="):
+        command = to_command(replace(work.question, source=place, **reading))
+    problems = sorted(advise_on_unread(unread), key=lambda advice: bool(advice.hint))
+    for number, one in enumerate(problems, start=1):
+        commands = (command,) if command is not None and number == len(problems) else ()
+        yield Action(f"{one.sentence}; then assess it again.", one.hint, commands)
 
 
 def _join_spellings(work: AssessmentState, verdict: Verdict) -> Iterator[Action]:
@@ -166,9 +181,9 @@ def _settle_rows(rows: RowKind, person: str | None, gaps: int) -> Action:
     if rows.household is not None and person is None:
         return Action(
             f"Say what a row is. If {rows.household} groups people by household, say that every row is another person; "
-            f"{rows.household} is then left out. To keep it, name it as the person, so that households are counted, "
-            "and protect by household. If people have several rows, name the column that tells whose they are.",
-            ("rows_are_people", "person", "household"),
+            f"{rows.household} is then left out. To keep it, name it as the person: households are then counted, "
+            "and protected as a whole. If people have several rows, name the column that tells whose they are.",
+            ("rows_are_people", "person"),
         )
     who = f"name {person} as the person" if person else "name the column that tells whose record it is"
     if gaps:

@@ -67,7 +67,7 @@ def _row_order_tells(findings: Findings) -> Iterator[Advice]:
 
 def _values_are_expected(findings: Findings) -> Iterator[Advice]:
     expected = findings.evidence.expected
-    apart = ["apart"] if any(one.partly for one in expected) else []
+    apart = ["protect.apart"] if any(one.partly for one in expected) else []
     yield from (Advice(told, (*apart, "drop", "quasi_identifiers")) for told in describe_told(expected))
 
 

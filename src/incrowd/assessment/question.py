@@ -110,6 +110,7 @@ class Question:
     sheet: str | None = reading("text", "One of several tables: a sheet, a member of a .zip, an R object.")
     layout: str | None = reading("text", "Layout of a fixed-width file: CSV of name,start,end.")
     header_rows: int | None = reading("whole", "Rows that name the columns, if several.")
+    dates: str | None = reading("text", "Order of dates such as 05/06/2020: day-first or month-first.")
     scales: str | None = reading(
         "text", "Scales of columns: race=nominal,pain=low<middle<high; or numeric, date, place.", typed="scale"
     )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 from typer import Option
 
+from incrowd.assessment.command_line import to_command
 from incrowd.assessment.question import DECIDING, Question
 from incrowd.cli import options, terminal
 from incrowd.cli.command_files import save_figure
@@ -18,6 +20,7 @@ from incrowd.recipients import in_words
 from incrowd.wording import number, percent
 
 if TYPE_CHECKING:
+    from incrowd.assessment import Verdict
     from incrowd.evaluation import Frontier
     from incrowd.protection import Protected
     from incrowd.tables import Table
@@ -56,6 +59,7 @@ def frontier_of_table(
         raise InputError(f"{flag(unused[0])} is for the verdict; name who is to get the table", hint="recipient")
     _ = question.tolerated  # refused before any work
     gone = _columns_to_remove(table, question) if is_judged else [*question.identifiers, *question.drop]
+    verdicts: list[Verdict] = []
     quasi_identifiers = options.quasi_identifiers(typed["quasi_identifiers"], table)
     with terminal.show_progress("protecting with every method") as progress:
         compared = frontier(
@@ -69,7 +73,7 @@ def frontier_of_table(
             person=question.person,
             demands={"leave_out": gone} if gone else None,
             recipient=question.limits if is_judged else None,
-            judge_release=_judge(table, question) if is_judged else None,
+            judge_release=_judge(table, question, verdicts) if is_judged else None,
             loss=loss,  # type: ignore[arg-type]  # checked by frontier
             progress=progress,
         )
@@ -81,6 +85,8 @@ def frontier_of_table(
         terminal.print_json(compared.to_dict())
     else:
         _show(compared, in_words(question.recipient or "public") if is_judged else None)
+        if verdicts and compared.chosen is None:
+            _show_why_not(compared, verdicts, replace(question, source=table.place, **table.reading))
 
 
 def _columns_to_remove(table: Table, question: Question) -> list[str]:
@@ -91,13 +97,18 @@ def _columns_to_remove(table: Table, question: Question) -> list[str]:
     return list(dict.fromkeys([*roles.identifiers, *roles.dropped]))
 
 
-def _judge(table: Table, question: Question) -> Callable[[Protected], str]:
-    """Callback that decides on a protected table as `assess` does."""
+def _judge(table: Table, question: Question, verdicts: list[Verdict]) -> Callable[[Protected], str]:
+    """Callback that decides on a protected table as `assess` does, and adds the verdict to `verdicts`."""
     from incrowd.assessment import judge_protected
     from incrowd.tables import describe_rows
 
     rows = describe_rows(table)
-    return lambda safe: judge_protected(safe, question, rows=rows).decision
+
+    def judge_release(safe: Protected) -> str:
+        verdicts.append(judge_protected(safe, question, rows=rows))
+        return verdicts[-1].decision
+
+    return judge_release
 
 
 def _show(compared: Frontier, whom: str | None) -> None:
@@ -122,11 +133,34 @@ def _show(compared: Frontier, whom: str | None) -> None:
     )
     terminal.line("unique: still unique; named: guessed right; secret: certain, and news; detail: granularity kept.")
     best = ", ".join(f"{point.method} {point.setting}" for point in compared.best)
+    terminal.line(f"Not beaten in both risk and {'pMSE' if by_pmse else 'detail'}: {best}.")
     if compared.chosen is not None:
         chosen = f"{compared.chosen.method} {compared.chosen.setting}"
         terminal.line(f"← the {'least pMSE' if by_pmse else 'most detail'} that may go to {whom}: {chosen}.")
     elif whom is not None:
         terminal.line(f"Nothing that was tried may go to {whom}.")
-        if any(point.decision == "undecided" for point in compared.points):
-            terminal.line("Undecided: a yes needs a role for every column; incrowd assess says what is open.")
-    terminal.line(f"Not beaten in both risk and {'pMSE' if by_pmse else 'detail'}: {best}.")
+
+
+def _show_why_not(compared: Frontier, verdicts: Sequence[Verdict], question: Question) -> None:
+    """Print why the result that is nearest to a yes is none, and the command that tries more.
+
+    Args:
+        compared: the results, none of which is a yes.
+        verdicts: the verdict on each of them, in their order.
+        question: the question about the table.
+    """
+    from incrowd.assessment.verdict import Decision
+
+    decisions = get_args(Decision)  # from a yes on
+
+    def distance(at: int) -> tuple[int, float]:
+        point = compared.points[at]
+        return decisions.index(point.decision), compared.lost(point)
+
+    at = min(range(len(verdicts)), key=distance)
+    point, verdict = compared.points[at], verdicts[at]
+    reason = verdict.recommendation if verdict.decision == "undecided" else [*verdict.exposures, verdict.sentence][0]
+    terminal.line(f"The nearest, {point.method} {point.setting}, is {verdict.decision}: {reason}")
+    if command := to_command(question):
+        terminal.line("incrowd assess says what is open, and also tries to leave columns out and to keep people apart:")
+        terminal.command(command)

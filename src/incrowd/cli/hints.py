@@ -21,13 +21,14 @@ _FLAGS = {option.name: option.flag for option in (*PROTECT_OPTIONS.values(), *OP
 
 
 def flag(hint: str) -> str:
-    """The flag of a parameter, with a value after an equals sign.
+    """The flag of a parameter, with a value after an equals sign and the name of another command before a point.
 
-    >>> flag("quasi_identifiers"), flag("method=tcloseness"), flag("null=not known")
-    ('--qi', '--method tcloseness', "--null 'not known'")
+    >>> flag("quasi_identifiers"), flag("method=tcloseness"), flag("null=not known"), flag("protect.apart")
+    ('--qi', '--method tcloseness', "--null 'not known'", 'protect --apart')
     """
-    name, equals, value = hint.partition("=")
-    words = _FLAGS.get(name) or f"--{name.replace('_', '-')}"
+    parameter, equals, value = hint.partition("=")
+    command, _, name = parameter.rpartition(".")
+    words = f"{command} {_FLAGS.get(name) or '--' + name.replace('_', '-')}".lstrip()
     return f"{words} {shlex.quote(value)}" if equals else words
 
 

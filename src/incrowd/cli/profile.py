@@ -24,6 +24,7 @@ _MAX_ONE_BY_ONE = 20  # columns; more are grouped by role
 def profile_table(table: options.TablePath, json: options.Json = False) -> None:
     """Look at the columns and suggest a role for each, with the reason."""
     from incrowd.tables import suggest_roles
+    from incrowd.tables.roles.unread_values import advise_on_unread
 
     with terminal.show_progress("looking at the columns"):
         roles = _name_panel_key(table, suggest_roles(table))
@@ -37,9 +38,8 @@ def profile_table(table: options.TablePath, json: options.Json = False) -> None:
     )
     _show_roles(table, roles)
     _show_reading(table, **suggested)
-    for one in roles:
-        if one.unread is not None:
-            terminal.line(f"{with_flags(one.unread.advice.sentence, one.unread.advice.hint)}.")
+    for advice in advise_on_unread(one.unread for one in roles if one.unread is not None):
+        terminal.line(f"{with_flags(advice.sentence, advice.hint)}.")
     terminal.line("These are suggestions from names and counts; you know your data. What others may know is a")
     terminal.line("quasi-identifier, whatever it is called.")
     by_role = {

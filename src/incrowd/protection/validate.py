@@ -15,6 +15,7 @@ from incrowd.protection.problem import DIVERSITIES, Demand, Wishes, require_know
 from incrowd.protection.protect_options import ProtectKeywords
 from incrowd.tables import Table, suggest_roles
 from incrowd.tables.guess_scales import apply_scales
+from incrowd.tables.roles.unread_values import advise_on_unread
 from incrowd.tables.suggest_reading import find_replicate_weights
 
 if TYPE_CHECKING:
@@ -94,12 +95,11 @@ def _review_texts(table: Table, quasi_identifiers: Sequence[str]) -> list[str]:
     ]
     suggested = suggest_roles(table, texts) if texts else []
     unread_columns = [one.unread for one in suggested if one.unread is not None]
-    for one in unread_columns:
-        if one.are_dates:
-            raise UnsupportedError(one.advice.sentence, hint=one.advice.hint)
+    for advice in advise_on_unread(one for one in unread_columns if one.are_dates):
+        raise UnsupportedError(advice.sentence, hint=advice.hint)
     naming = [one.column for one in suggested if one.names_people]
     return [
-        *(one.advice.sentence for one in unread_columns),
+        *(advice.sentence for advice in advise_on_unread(unread_columns)),
         *(f"the cells of {name} name people, and so do sets of them; leave the column out" for name in naming),
     ]
 

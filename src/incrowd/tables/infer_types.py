@@ -20,6 +20,8 @@ DAY_FIRST = "date32, written with the day first and points"
 THOUSANDS_COMMAS = "double, written with commas between thousands"
 DAY_FIRST_SLASHES = "date32, written with the day first and slashes"
 MONTH_FIRST = "date32, written with the month first and slashes"
+DAY_FIRST_HYPHENS = "date32, written with the day first and hyphens"
+MONTH_FIRST_HYPHENS = "date32, written with the month first and hyphens"
 YEAR_FIRST = "date32, written with the year first and slashes"
 MONTH_NAMES = "date32, written with the name of the month"
 PARTIAL_DATES = "text, dates of which the day or the month is left out"
@@ -36,28 +38,42 @@ _PATTERNS = {  # type → the pattern of its cells; a double keeps 15 digits, so
     DECIMAL_COMMA: rf"^({NUMBER.replace(chr(92) + '.', ',')}|{_NOT_FINITE})$",
     THOUSANDS_POINTS: rf"^(-?(0|[1-9][0-9]*|[1-9][0-9]{{0,2}}(\.[0-9]{{3}})+)(,[0-9]+)?|{_NOT_FINITE})$",
     "date32": rf"^{DAY}$",
-    DAY_FIRST: r"^[0-9]{2}\.[0-9]{2}\.[1-9][0-9]{3}$",
+    DAY_FIRST: r"^[0-9]{1,2}\.[0-9]{1,2}\.[1-9][0-9]{3}$",
     "timestamp[s]": rf"^{DAY}[ T][0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}$",
     THOUSANDS_COMMAS: rf"^({NUMBER}|-?{_AMOUNT}|{_NOT_FINITE})$",
     DAY_FIRST_SLASHES: r"^[0-9]{1,2}/[0-9]{1,2}/[1-9][0-9]{3}$",
     MONTH_FIRST: r"^[0-9]{1,2}/[0-9]{1,2}/[1-9][0-9]{3}$",
+    DAY_FIRST_HYPHENS: r"^[0-9]{1,2}-[0-9]{1,2}-[1-9][0-9]{3}$",
+    MONTH_FIRST_HYPHENS: r"^[0-9]{1,2}-[0-9]{1,2}-[1-9][0-9]{3}$",
     YEAR_FIRST: r"^[1-9][0-9]{3}/[0-9]{2}/[0-9]{2}$",
     MONTH_NAMES: r"(?i)^[0-9]{1,2}[ -]?[a-z]{3}[ -]?[1-9][0-9]{3}$",
     **{kind: rf"^-?{re.escape(unit)} ?{_AMOUNT}$|^-?{_AMOUNT} ?{re.escape(unit)}$" for kind, unit in UNITS.items()},
     PARTIAL_DATES: r"^[1-9][0-9]{3}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?$",
 }
 _COMPILED = {kind: re.compile(pattern) for kind, pattern in _PATTERNS.items()}
-_PAD = [(r"^([0-9])/", r"0\1/"), (r"/([0-9])/", r"/0\1/")]
+_ORDERS = ((DAY_FIRST_SLASHES, MONTH_FIRST), (DAY_FIRST_HYPHENS, MONTH_FIRST_HYPHENS))  # of the same cells
+DATE_ORDERS = ("day-first", "month-first")
+"""The orders that can be stated for dates in which day and month cannot be distinguished."""
+
+
+def _pad(mark: str) -> list[tuple[str, str]]:
+    """Steps that write days and months with two digits."""
+    plain = mark.removeprefix("\\")
+    return [(rf"^([0-9]){mark}", rf"0\1{plain}"), (rf"{mark}([0-9]){mark}", rf"{plain}0\1{plain}")]
+
+
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DATES = {  # how notations of dates are rewritten to the plain one, step by step: a pattern and its replacement
-    DAY_FIRST: [(r"^(..)\.(..)\.(....)$", r"\3-\2-\1")],
-    DAY_FIRST_SLASHES: [*_PAD, (r"^(..)/(..)/(....)$", r"\3-\2-\1")],
-    MONTH_FIRST: [*_PAD, (r"^(..)/(..)/(....)$", r"\3-\1-\2")],
+    DAY_FIRST: [*_pad(r"\."), (r"^(..)\.(..)\.(....)$", r"\3-\2-\1")],
+    DAY_FIRST_HYPHENS: [*_pad("-"), (r"^(..)-(..)-(....)$", r"\3-\2-\1")],
+    MONTH_FIRST_HYPHENS: [*_pad("-"), (r"^(..)-(..)-(....)$", r"\3-\1-\2")],
+    DAY_FIRST_SLASHES: [*_pad("/"), (r"^(..)/(..)/(....)$", r"\3-\2-\1")],
+    MONTH_FIRST: [*_pad("/"), (r"^(..)/(..)/(....)$", r"\3-\1-\2")],
     YEAR_FIRST: [("/", "-")],
     MONTH_NAMES: [
         ("[ -]", ""),
         *((f"(?i){month}", f"/{number:02d}/") for number, month in enumerate(MONTHS, 1)),
-        *_PAD,
+        *_pad("/"),
         (r"^(..)/(..)/(....)$", r"\3-\2-\1"),
     ],
 }
@@ -91,7 +107,7 @@ class TypeInference:
     """Infers the types of text columns that arrive in batches.
 
     `candidates` are the possible types of each column, in order of preference; `null_words` mean a missing value if all
-    other cells of a column have a type.
+    other cells of a column have a type. `dates` is the order of dates in which day and month cannot be distinguished.
 
     >>> inference = TypeInference({"zip": candidate_types(","), "age": candidate_types(",")})
     >>> inference.observe(pa.record_batch({"zip": ["00501", "02139"], "age": ["30", None]}))
@@ -99,7 +115,10 @@ class TypeInference:
     {'zip': None, 'age': 'int64'}
     """
 
-    def __init__(self, candidates: Mapping[str, tuple[str, ...]], null_words: Sequence[str] = ()) -> None:
+    def __init__(
+        self, candidates: Mapping[str, tuple[str, ...]], null_words: Sequence[str] = (), dates: str | None = None
+    ) -> None:
+        self._order = None if dates is None else DATE_ORDERS.index(dates)
         self._possible_nulls = pa.array(null_words, pa.string())
         self._candidates = dict(candidates)
         self._has_values = dict.fromkeys(candidates, False)
@@ -143,9 +162,10 @@ class TypeInference:
         return {name: tuple(sorted(words)) for name, words in self._null_words.items() if words and types[name]}
 
     def ambiguous_dates(self) -> list[str]:
-        """The date columns in which day and month cannot be distinguished; they stay text."""
-        both = {DAY_FIRST_SLASHES, MONTH_FIRST}
-        return [name for name, kinds in self._candidates.items() if both <= set(kinds) and self._has_values[name]]
+        """The date columns in which day and month cannot be distinguished; they stay text if no order was stated."""
+        if self._order is not None:
+            return []
+        return [name for name, kinds in self._candidates.items() if _two_orders(kinds) and self._has_values[name]]
 
     def partial_dates(self) -> list[str]:
         """The columns of partial dates such as 2019-05 and 2019. They stay text, which sorts in date order."""
@@ -164,8 +184,9 @@ class TypeInference:
         if not kinds or not self._has_values[name] or kinds[0] == PARTIAL_DATES:
             return None
         needs_comma = kinds[0] in (DECIMAL_COMMA, THOUSANDS_POINTS)
-        ambiguous = kinds[0] == DAY_FIRST_SLASHES and MONTH_FIRST in kinds
-        return None if (needs_comma and not self._has_decimal_comma[name]) or ambiguous else kinds[0]
+        if orders := _two_orders(kinds):
+            return None if self._order is None else orders[self._order]
+        return None if needs_comma and not self._has_decimal_comma[name] else kinds[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +236,11 @@ def repeats(column: pa.Array) -> bool:
     """
     head = column.slice(0, _SEEN)
     return len(head.unique()) <= len(head) / 2
+
+
+def _two_orders(kinds: tuple[str, ...]) -> tuple[str, str] | None:
+    """The two notations of dates that all cells fit, the day first and the month first; None if at most one fits."""
+    return next((orders for orders in _ORDERS if {*orders} <= {*kinds}), None)
 
 
 def _without_repeats(column: pa.Array) -> pa.Array:

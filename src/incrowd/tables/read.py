@@ -23,7 +23,7 @@ from incrowd.errors import InputError
 from incrowd.tables.file_codebook import FileCodebook
 from incrowd.tables.formats import ENDINGS, FORMATS, ReadOptions, fixed_width, format_of, parquet, takes_option
 from incrowd.tables.formats.file_format import describe_others
-from incrowd.tables.infer_types import TypeInference, infer_type
+from incrowd.tables.infer_types import DATE_ORDERS, TypeInference, infer_type
 from incrowd.tables.missing_codes import MissingCodes, add_counts, find_merged, note_unused
 from incrowd.tables.reshape import reshape
 from incrowd.tables.sources import STANDARD_INPUT, STORES, WEB, fetch, find_files
@@ -48,6 +48,7 @@ def read_table(
     sheet: str | int | None = None,
     layout: str | os.PathLike[str] | None = None,
     header_rows: int | None = None,
+    dates: str | None = None,
     scales: Mapping[str, str | Scale] | str | None = None,
     explode: str | None = None,
     serial_dates: str | Sequence[str] | None = None,
@@ -82,6 +83,7 @@ def read_table(
             first), the member of a .zip file, the object of an R file.
         layout: the layout of a fixed-width file: a CSV file with name,start,end or name,start,width.
         header_rows: number of header rows of a CSV file or a sheet, if there are several.
+        dates: "day-first" or "month-first": the order of dates such as 05/06/2020 in a text file, if no day is above 12
         scales: by column, whether it is nominal, ordered, numeric, a date or a place: {"race": "nominal"}, or
             "race=nominal,pain=low<middle<high". Otherwise the file's own statement, or the type.
         explode: a column of lists, records or maps that becomes a row for each item; the column `record` numbers the
@@ -120,11 +122,14 @@ def read_table(
         sheet,
         None if layout is None else os.fspath(layout),
         header_rows,
+        dates,
     )
     if header_rows is not None and header_rows < 1:
         raise InputError(f"a header of {header_rows} rows; give 1 or more", hint="header_rows")
-    dates = serial_dates.split(",") if isinstance(serial_dates, str) else serial_dates or ()
-    changes: dict[str, Any] = {"explode": explode, "serial_dates": [name.strip() for name in dates], "fold": fold}
+    if dates is not None and dates not in DATE_ORDERS:
+        raise InputError(f"dates are {' or '.join(DATE_ORDERS)}; another order was given", hint="dates")
+    serial = serial_dates.split(",") if isinstance(serial_dates, str) else serial_dates or ()
+    changes: dict[str, Any] = {"explode": explode, "serial_dates": [name.strip() for name in serial], "fold": fold}
     stated = read_scales(scales)
     _refuse_options_of_other_formats(source, options)
     chosen = choose_engine(engine, master)

@@ -29,6 +29,7 @@ from incrowd.recipients import smallest_class
 from incrowd.results import Result
 from incrowd.tables import RowKind, SuggestedRole, Table, describe_rows
 from incrowd.tables.roles.linked_rows import groups_agree
+from incrowd.tables.roles.unread_values import UnreadValues, advise_on_unread
 from incrowd.wording import Advice, listed, percent
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ def gather_evidence(work: AssessmentState) -> Evidence:
             counts = (known.smallest, known.uniques, known.correctness)
             undecided.append(UndecidedColumn(name, one.role, one.reason, *counts))
     unanswered = [_not_looked_into(nested)] if nested else []
-    unanswered += unread_dates(roles)
+    unanswered += advise_on_unread(unread_dates(roles))
     original = ask_original(work, unanswered, part(tell, 0.2, 0.4))
     if original is not None:
         unanswered += perturbation_advice(original, roles)
@@ -200,11 +201,11 @@ def linking_columns(table: Table, question: Question, roles: Roles, rows: RowKin
     )
 
 
-def unread_dates(roles: Roles) -> list[Advice]:
-    """Advice on quasi-identifiers whose dates were read as text: ranges of them would not be ranges of dates."""
+def unread_dates(roles: Roles) -> list[UnreadValues]:
+    """The quasi-identifiers whose dates were read as text: ranges of them would not be ranges of dates."""
     unread_by_column = {one.column: one.unread for one in roles.suggested}
     unread = (unread_by_column.get(name) for name in roles.quasi_identifiers)
-    return [one.advice for one in unread if one is not None and one.are_dates]
+    return [one for one in unread if one is not None and one.are_dates]
 
 
 def _has_one_value(one: SuggestedRole) -> bool:

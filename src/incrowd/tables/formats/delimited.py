@@ -31,9 +31,11 @@ from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOpt
 from incrowd.tables.formats.write_delimited import write_csv
 from incrowd.tables.infer_types import (
     DAY_FIRST,
+    DAY_FIRST_HYPHENS,
     DAY_FIRST_SLASHES,
     DECIMAL_COMMA,
     MONTH_FIRST,
+    MONTH_FIRST_HYPHENS,
     MONTH_NAMES,
     NULL_WORDS,
     THOUSANDS_COMMAS,
@@ -64,8 +66,8 @@ _NOTATIONS = {
     THOUSANDS_POINTS: "numbers with points between thousands and a decimal comma",
     THOUSANDS_COMMAS: "numbers with commas between thousands",
     **{kind: f"numbers with {unit}" for kind, unit in UNITS.items()},
-    **dict.fromkeys((DAY_FIRST, DAY_FIRST_SLASHES), "dates, the day before the month"),
-    MONTH_FIRST: "dates, the month before the day",
+    **dict.fromkeys((DAY_FIRST, DAY_FIRST_SLASHES, DAY_FIRST_HYPHENS), "dates, the day before the month"),
+    **dict.fromkeys((MONTH_FIRST, MONTH_FIRST_HYPHENS), "dates, the month before the day"),
     YEAR_FIRST: "dates with slashes",
     MONTH_NAMES: "dates with the name of the month",
 }
@@ -129,7 +131,7 @@ def _load_file(path: str, name: str, options: ReadOptions, workspace: Workspace,
             dialect = sniff_dialect(path, options.separator, encoding, options.header_rows or 1)
             _check_width(dialect, options.most_columns)
             codes = ColumnCodes(options.missing.by_column)
-            inference, bad_lines, notes = _load(path, dialect, options.missing.everywhere, codes, cells)
+            inference, bad_lines, notes = _load(path, dialect, options, codes, cells)
         except UnicodeError:
             continue  # not in this encoding
         break
@@ -167,20 +169,21 @@ def _notes_on_types(types: dict[str, str | None], inference: TypeInference) -> l
 
 
 def _load(
-    path: str, dialect: Dialect, nulls: Sequence[str], codes: ColumnCodes, cells: Path
+    path: str, dialect: Dialect, options: ReadOptions, codes: ColumnCodes, cells: Path
 ) -> tuple[TypeInference, int, list[str]]:
     """Write the cells as text to a Parquet file; return the column types, the number of bad lines, and a note.
 
     Raises:
         UnicodeError: if the file is not in the dialect's encoding.
     """
-    inference = TypeInference(dict.fromkeys(dialect.columns, candidate_types(dialect.separator)), NULL_WORDS)
+    types = candidate_types(dialect.separator)
+    inference = TypeInference(dict.fromkeys(dialect.columns, types), NULL_WORDS, options.dates)
     schema = pa.schema([(name, pa.string()) for name in dialect.columns])
     bad_lines: list[int] = []
     with CheckedFile(path, dialect) as file:
         try:
             with disk_errors(cells.parent.parent), ExitStack() as opened:
-                batches = _batches(file, dialect, nulls, bad_lines)
+                batches = _batches(file, dialect, options.missing.everywhere, bad_lines)
                 first = next(batches, pa.record_batch([pa.nulls(0, pa.string())] * len(schema), schema=schema))
                 repeating = [name for name in schema.names if repeats(first[name])]
                 writer = opened.enter_context(pq.ParquetWriter(cells, schema, use_dictionary=repeating, **_COPIED))
@@ -294,7 +297,7 @@ FORMAT = FileFormat(
     description="CSV and TSV files",
     extensions=(".csv", ".tsv", ".txt", ".tab"),
     open=open_delimited,
-    options=("separator", "encoding", "null", "skip_bad_lines", "header_rows"),
+    options=("separator", "encoding", "null", "skip_bad_lines", "header_rows", "dates"),
     several_files=True,
     infers_types=True,
     write={".csv": write_csv, ".tsv": write_csv},

@@ -36,6 +36,7 @@ class ReadOptions:
     sheet: str | int | None = None
     layout: str | None = None
     header_rows: int | None = None
+    dates: str | None = None
     workspace: Workspace | None = None
 
     def given(self) -> dict[str, Any]:

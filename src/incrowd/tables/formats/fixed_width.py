@@ -70,7 +70,7 @@ def open_fixed_width(paths: list[str], name: str, options: ReadOptions) -> FileC
     for encoding in candidate_encodings(paths[0], options.encoding):
         cut_short: list[int] = []
         unread: list[int] = []
-        inference = TypeInference({place.name: candidate_types(",") for place in places}, NULL_WORDS)
+        inference = TypeInference({place.name: candidate_types(",") for place in places}, NULL_WORDS, options.dates)
         codes = ColumnCodes(options.missing.by_column)
         try:
             cells = spool(
@@ -175,7 +175,7 @@ FORMAT = FileFormat(
     description="fixed-width files",
     extensions=(".fwf", ".dat"),
     open=open_fixed_width,
-    options=("encoding", "null", "layout"),
+    options=("encoding", "null", "layout", "dates"),
     several_files=True,
     infers_types=True,
 )

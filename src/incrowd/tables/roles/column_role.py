@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, get_args
@@ -37,6 +38,7 @@ NOTHING = "nothing was found in its name or values; a person must decide"
 _NAMING = {"person name", "contact", "address", "national number", "account"}  # topics of cells that tell who
 _CALLED_AFTER_PEOPLE = {"area", "country", "education", "employer or institution"}  # towns, schools, firms
 _SHARE_A_PLACE = 20  # records of each place or institution; of a person there are fewer
+_DECIMALS = re.compile(r"\d\.\d*[1-9]")
 _ALL_DIFFER = "every value differs, or nearly, so each one names a record"
 
 
@@ -149,6 +151,12 @@ def _by_name(facts: ColumnFacts, evidence: NameEvidence, *, only: bool) -> Sugge
         topic = topics()["employment"]  # kinds of tenure of a dwelling are few
         says = f"{source} and its many numbers say how long somebody has been in a job, or somewhere else"
     confidence = "high" if evidence.sure else "low" if evidence.how == "stem" else "medium"
+    if topic.name == "area" and words_of(facts.name) in word_list("names", "many_areas") and _is_yes_or_no(facts):
+        return None
+    if topic.name == "household" and _has_decimals(facts):
+        if not only:  # `childHeight`: the other topic of the name tells what was measured
+            return None
+        says, confidence = f"{source} says that it is about the family or the household of a person", "low"
     if topic.name in NUMBERS_OF:
         return _numbers_of(facts, topic.name, says, confidence, evidence, only)
     if topic.name == "free text":
@@ -166,7 +174,7 @@ def _by_name(facts: ColumnFacts, evidence: NameEvidence, *, only: bool) -> Sugge
         return describe_role(
             facts, "identifier", reason, "medium" if topic.quantity else "high", "record number", topic.role
         )
-    if _is_one_of_many(facts) and (facts.whole or facts.kind == "text") and _has_many(facts):
+    if _is_one_of_many(facts) and facts.codes and _has_many(facts) and not _has_decimals(facts):
         return _of_people(facts, topic.name == "household")
     if topic.role == "other":
         return describe_role(facts, "other", says, "low", topic.name)
@@ -205,6 +213,17 @@ def _numbers_of(
 def _is_one_of_many(facts: ColumnFacts) -> bool:
     """True if the name is only a word for a person or a case: `user`, `patient`."""
     return words_of(facts.name) in word_list("names", "one_of_many")
+
+
+def _is_yes_or_no(facts: ColumnFacts) -> bool:
+    return facts.distinct <= 2 and facts.low is not None and (facts.low, facts.high) == (0, 1)
+
+
+def _has_decimals(facts: ColumnFacts) -> bool:
+    """True if numbers, or ranges and sets of them, are measured: some are not whole. Nobody is numbered so."""
+    if facts.kind == "text":
+        return facts.generalised and any(_DECIMALS.search(cell) for cell in facts.sample)
+    return facts.low is not None and not facts.whole
 
 
 def _has_many(facts: ColumnFacts) -> bool:

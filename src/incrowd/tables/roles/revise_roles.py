@@ -7,12 +7,16 @@ from dataclasses import replace
 
 from incrowd.tables.roles.column_facts import count_distinct_rows
 from incrowd.tables.roles.column_role import NOTHING, NUMBERS_OF, SuggestedRole
-from incrowd.tables.roles.names import find_topics, topics
+from incrowd.tables.roles.names import find_topics, topics, word_list, words_of
 from incrowd.tables.roles.weights import WeightEvidence
 from incrowd.tables.table import Table
 
 _LIKE_THE_OTHERS = "its name says nothing, but it has few values, and others may know most of the other columns"
 _WITHIN = "it numbers people within households: with the household's number it names a person"
+_GRADED = "its name and few values, beside columns about health, say that it holds grades of an illness"
+_GRADES = 5  # grades of an illness, at most; schools have more
+_OF_BODIES = {"diagnosis", "drug", "test result", "health", "death"}
+_OF_SCHOOLS = {"education", "scores", "employer or institution"}
 _BY_VALUES_ONLY = 5  # the rank of a weight that was found by its values alone; see `find_weight`
 _FEW = 60  # distinct values, up to which a column is codes or answers to choose from
 _MANY_RECORDS = 50  # records for each value, above which a person column is doubtful
@@ -45,6 +49,24 @@ def prefer_numbers_by_name(roles: Sequence[SuggestedRole]) -> list[SuggestedRole
     return [
         replace(one, role="other", topic="", reason=NOTHING)
         if one.role == "person" and one.confidence == "low"
+        else one
+        for one in roles
+    ]
+
+
+def find_graded_illness(roles: Sequence[SuggestedRole]) -> list[SuggestedRole]:
+    """Take a `grade` of few values for that of a tumour if other columns are about bodies, and none about schools."""
+
+    def is_grade(one: SuggestedRole) -> bool:
+        named = words_of(one.column) in word_list("names", "graded_illness")
+        return one.topic == "education" and named and one.distinct <= _GRADES
+
+    about_schools = any(one.topic in _OF_SCHOOLS and not is_grade(one) for one in roles)
+    if about_schools or sum(one.topic in _OF_BODIES for one in roles) < 2:
+        return list(roles)
+    return [
+        replace(one, role="sensitive", topic="diagnosis", reason=_GRADED, confidence="medium", also="quasi-identifier")
+        if is_grade(one)
         else one
         for one in roles
     ]

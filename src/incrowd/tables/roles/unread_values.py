@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
-from incrowd.tables.infer_types import NUMBER
+from incrowd.tables.infer_types import DATE_ORDERS, NUMBER
 from incrowd.tables.roles.column_facts import ColumnFacts
 from incrowd.tables.roles.values import MANY
-from incrowd.wording import Advice
+from incrowd.wording import Advice, listed
 
 _MOST = 0.8  # share of the cells that must be dates or numbers
 _FEW_WORDS, _TIMES = 5, 2  # words for missing values: at most 5 different ones, each at least twice, unlike names
@@ -25,6 +26,7 @@ _NOTATIONS = [
 _SHORT_YEARS = [
     re.compile(rf"(?:0[1-9]|[12]\d|3[01]){mark}(?:0[1-9]|[12]\d|3[01]){mark}\d\d{_TIME}") for mark in ("-", "/", r"\.")
 ]
+_TWO_ORDERS = re.compile(rf"(?:(?:0?[1-9]|1[0-2])([-/])){{2}}{_YEAR}")  # either number may be the month
 _PART = re.compile(r"\d+|[^\W\d_]+")
 _LONGEST = 40  # characters of a date
 _MOST_WORDS = 40  # different words in all dates: months and days of the week, abbreviated and in full
@@ -41,23 +43,48 @@ class UnreadValues:
     notations: int  # the number of different date notations in the sampled cells
     words: tuple[str, ...]  # other texts in the column that may mean a missing value
 
+    order_is_open: bool = False  # True if day and month cannot be distinguished, and nothing else is wrong
+
     @property
     def advice(self) -> Advice:
         """What is wrong, and what to do about it."""
-        what = "Dates" if self.are_dates else "Numbers"
-        said = f"{what} in {self.column} are read as text, so that ranges and detail are not what they seem: "
-        if self.notations > 1:
-            return Advice(
-                f"{said}they are written in {self.notations} ways; write all as year-month-day, and leave cells empty "
-                "that hold no date"
-            )
-        if self.words:
-            one = "date" if self.are_dates else "number"
-            return Advice(
-                f"{said}some cells are no {one}; if they stand for missing values, say so",
-                (f"null={','.join(self.words)}",),
-            )
-        return Advice(f"{said}write all as year-month-day, as dates, and leave cells empty that hold no date")
+        return advise_on_unread([self])[0]
+
+
+def advise_on_unread(values: Iterable[UnreadValues]) -> list[Advice]:
+    """What is wrong with columns, and what to do about it: one advice for all columns with the same problem.
+
+    >>> days = [UnreadValues(name, True, 1, (), order_is_open=True) for name in ("born", "died")]
+    >>> [advice.hint for advice in advise_on_unread(days)]
+    [('dates=day-first',)]
+    """
+    alike: dict[UnreadValues, list[str]] = {}
+    for one in values:
+        alike.setdefault(replace(one, column=""), []).append(one.column)
+    return [_advise(problem, listed(columns)) for problem, columns in alike.items()]
+
+
+def _advise(problem: UnreadValues, columns: str) -> Advice:
+    what = "Dates" if problem.are_dates else "Numbers"
+    said = f"{what} in {columns} are read as text, so that ranges and detail are not what they seem: "
+    if problem.order_is_open:
+        return Advice(
+            f"{said}no day is above 12, so day and month cannot be distinguished; say which is first (day-first or "
+            "month-first), or write all as year-month-day",
+            (f"dates={DATE_ORDERS[0]}",),
+        )
+    if problem.notations > 1:
+        return Advice(
+            f"{said}they are written in {problem.notations} ways; write all as year-month-day, and leave cells empty "
+            "that hold no date"
+        )
+    if problem.words:
+        one = "date" if problem.are_dates else "number"
+        return Advice(
+            f"{said}some cells are no {one}; if they stand for missing values, say so",
+            (f"null={','.join(problem.words)}",),
+        )
+    return Advice(f"{said}write all as year-month-day, as dates, and leave cells empty that hold no date")
 
 
 def find_unread_values(facts: ColumnFacts, topic: str) -> UnreadValues | None:
@@ -87,7 +114,8 @@ def find_unread_values(facts: ColumnFacts, topic: str) -> UnreadValues | None:
         else:
             used[form] += 1
     if used.total() >= _MOST * len(cells):
-        return UnreadValues(facts.name, True, len(used), _words(others))
+        is_open = not others and len(used) == 1 and all(map(_TWO_ORDERS.fullmatch, cells))
+        return UnreadValues(facts.name, True, len(used), _words(others), is_open)
     others = Counter(cell for cell in cells if not _NUMBER.fullmatch(cell))
     words = _words(others)
     if words and others.total() <= (1 - _MOST) * len(cells):
