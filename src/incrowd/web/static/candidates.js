@@ -69,7 +69,7 @@ function cardElement(one) {
     one.stale && !one.question_changed ? make("p", { class: "small soft" }, "other settings than those in the form") : null,
     one.reason && !one.question_changed ? make("p", { class: "small" }, one.reason) : null,
     one.question_changed ? null : conditionElements(candidateConditions(one)),
-    one.when_saved ? make("p", { class: "small soft" }, one.when_saved.highest === one.highest && one.when_saved.detail === one.detail ? "made again: the same as when it was saved" : `when it was saved: ${savedInWords(one.when_saved)}`) : null,
+    one.when_saved ? make("p", { class: "small soft" }, ["decision", "highest", "detail"].every((name) => one.when_saved[name] === one[name]) ? "made again: the same as when it was saved" : `when it was saved: ${savedInWords(one.when_saved)}`) : null,
     meters,
     leastKept(one),
     one.same_as === null ? null : make("p", { class: "small same" }, "The same table as ", make("bdi", {}, shorten(one.same_as, 80)), ": every cell is equal."),
