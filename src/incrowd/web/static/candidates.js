@@ -99,8 +99,8 @@ onJobChange((job) => job.kind === "release" && job.table === table, (job) => {
   document.dispatchEvent(new CustomEvent("report-changed"));
 });
 
-/** The candidate in the status bar: the picked one if it is not stale, else the newest that is not stale, else the newest. */
-const current = () => cards.find((one) => one.id === picked && !one.stale) ?? cards.find((one) => !one.stale) ?? cards[0];
+/** The candidate of the status bar and of the verdict that leads: the picked one if it is not stale, else the newest that is not stale, else the newest. */
+export const current = (all = cards) => all.find((one) => one.id === picked && !one.stale) ?? all.find((one) => !one.stale) ?? all[0];
 
 function draw() {
   if (!renaming) patch(shelf, cards.map(cardElement)); // not while a name is typed; the end of renaming draws again

@@ -1,0 +1,40 @@
+"""What somebody found who used the app for the first time, in a browser: no answer is better than what is known."""
+
+import pytest
+from playwright.sync_api import expect
+from tests.web.browsing import answered, ask, look
+
+pytestmark = pytest.mark.xdist_group("browser-bench")  # one worker: the browser is started once
+ROLES = {"age": "quasi-identifier", "sex": "quasi-identifier", "shoe": "other", "city": "other"}
+
+
+def people(page, base, tmp_path, roles=ROLES, **settings):
+    """A table of 400 people with given roles; its id."""
+    rows = [f"{20 + n * n % 53},{'fm'[n % 2]},{30 + n % 19},{'ABCDEFGH'[n * n % 8]}\n" for n in range(400)]
+    (tmp_path / "people.csv").write_text("age,sex,shoe,city\n" + "".join(rows))
+    page.set_input_files("#file", tmp_path / "people.csv")
+    page.wait_for_url("**/crowd")
+    table = page.get_attribute("body", "data-table")
+    ask(page, "PATCH", f"/tables/{table}/settings", {"roles": roles, "rows_are_people": True, **settings})
+    look(page, base, table)
+    return table
+
+
+def test_advice_that_an_attack_took_back_says_so_and_the_decision_is_about_what_leads(opened, base, tmp_path, shots):
+    page = opened(viewport={"width": 1400, "height": 900})
+    table = people(page, base, tmp_path)
+    page.click("#assess")
+    page.locator("#todo button", has_text="Protect with classes").first.click()
+    answered(page, "#candidate-view")
+    expect(page.locator("#shelf .candidate.within")).to_have_count(1)
+    made = page.get_attribute("#candidate-view", "data-shown")
+    asked = {"released": made, "kinds": ["linkage"], "known": ["age", "sex", "shoe", "city"]}
+    ask(page, "POST", f"/tables/{table}/attacks", asked)
+    expect(page.locator("#candidate-title")).to_have_text("No: an attack on it succeeds")
+    expect(page.locator("#todo .taken-back")).to_contain_text("But since then: No: an attack on it succeeds")
+    expect(page.locator("#todo button.made")).to_have_text("Show partition, k = 11")
+    page.screenshot(path=shots / "150-attacked.png", full_page=True)
+    page.click("#tab-report")
+    expect(page.locator("#decided-on")).to_have_value(made)  # what the banner speaks of, though it is no yes
+    expect(page.locator("#decided-on option:checked")).to_contain_text("(No: an attack on it succeeds)")
+    page.screenshot(path=shots / "151-decide.png")
