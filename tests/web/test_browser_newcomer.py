@@ -38,3 +38,23 @@ def test_advice_that_an_attack_took_back_says_so_and_the_decision_is_about_what_
     expect(page.locator("#decided-on")).to_have_value(made)  # what the banner speaks of, though it is no yes
     expect(page.locator("#decided-on option:checked")).to_contain_text("(No: an attack on it succeeds)")
     page.screenshot(path=shots / "151-decide.png")
+
+
+def test_a_count_by_some_columns_is_no_all_clear(opened, base, tmp_path, shots):
+    page = opened(viewport={"width": 1400, "height": 900})
+    people(page, base, tmp_path, {"sex": "quasi-identifier"})
+    page.click(".column[data-column=sex] .name")
+    for column in ("age", "shoe", "city"):
+        page.click(f".column[data-column={column}] .name")
+        page.click("#role-buttons button[data-role=other]")
+        expect(page.locator(f".column[data-column={column}][data-decided=yes]")).to_have_count(1)
+        if column == "age":
+            expect(page.locator("#crowd-words")).to_contain_text("Not the whole risk: counted by ")
+            expect(page.locator("#crowd-words")).to_contain_text("of 4 columns; 2 not decided")
+            expect(page.locator("#tile-risk small")).to_contain_text("of 4 columns; 2 not decided")
+            page.screenshot(path=shots / "152-partly.png")
+    expect(page.locator("#crowd-words")).to_have_text(
+        "By 1 column, everybody looks like at least 199 others. An attacker who knows who is in the table guesses "
+        "right 0.50% of the time."
+    )
+    expect(page.locator("#tile-risk small")).to_have_text("in the table; not assessed yet")

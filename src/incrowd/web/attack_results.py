@@ -6,6 +6,7 @@ The audit trail holds them, with the SHA-256 of the release. It holds risks, so 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Annotated, Any
 
 from pydantic import Field, ValidationError
@@ -102,7 +103,9 @@ def list_successes(attacks: Iterable[AttackResults], limit: float) -> list[str]:
 def _is_on(candidate: Job, attack: AttackResults) -> bool:
     if attack.released == candidate.id:
         return True
-    return attack.content is not None and attack.content == release_of(candidate).fingerprint
+    with suppress(FileNotFoundError):  # its file was deleted meanwhile
+        return attack.content is not None and attack.content == release_of(candidate).fingerprint
+    return False
 
 
 def _list_attacks(candidate: Job) -> list[AttackResults]:

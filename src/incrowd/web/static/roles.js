@@ -14,6 +14,12 @@ const SINGLE_ROLES = ["person", "weight"]; // at most one column has such a role
 export const withRole = (columns, settings, role) => columns.filter((column) => settings.roles[column.name] === role).map((column) => column.name);
 export const undecided = (columns, settings) => columns.filter((column) => !settings.decided.includes(column.name)).map((column) => column.name);
 
+/** How many columns a count is made by while some are undecided: the verdict takes those as known. Empty once all are decided. */
+export function countedBy(columns, settings) {
+  const open = undecided(columns, settings).length, number = (value) => value.toLocaleString("en-US");
+  return open ? `by ${number(withRole(columns, settings, "quasi-identifier").length)} of ${number(columns.length)} columns; ${number(open)} not decided` : "";
+}
+
 /** The undecided columns with a reason for their role; for “other” without a reason, a person must decide. */
 export const withReason = (columns, settings) => undecided(columns.filter(({ name, suggested, confidence }) => settings.roles[name] !== "other" || (suggested === "other" && confidence !== "low")), settings);
 /** The role of a column in its row, and what a screen reader adds; without a reason for its role, it says “decide”. */

@@ -1,7 +1,7 @@
 // The status bar: the state of each step, the risk before and after protection, the limit, and the detail that is kept.
 import { bench, classSize, highestAccepted, onChange } from "./bench.js";
 import { count, percent, shorten } from "./app.js";
-import { undecided } from "./roles.js";
+import { countedBy, undecided } from "./roles.js";
 
 const BASES = { table: "in the table", population: "in the population", attacks: "by attacks" };
 export const basisInWords = (basis) => BASES[basis] ?? BASES.table;
@@ -29,7 +29,8 @@ function drawRisk() {
   const found = bench.counts;
   const state = !assessed ? "open" : assessed.stale ? "stale" : "done", judged = state === "done" && risk.highest !== null ? risk : null;
   const byClasses = judged?.basis === "population" && after && !after.question_changed && after.highest_basis === "table";
-  const words = `${byClasses ? `in the table, as after; ${percent(judged.highest)} ${basisInWords(judged.basis)}` : basisInWords(judged?.basis)}; ${{ open: assessing ? "being assessed" : "not assessed yet", stale: "assess again", done: "assessed" }[state]}`;
+  const partly = judged ? "" : countedBy(bench.columns, bench.settings);
+  const words = partly ? `${partly}; ${assessing ? "being assessed" : state === "stale" ? "assess again" : "not assessed yet"}` : `${byClasses ? `in the table, as after; ${percent(judged.highest)} ${basisInWords(judged.basis)}` : basisInWords(judged?.basis)}; ${{ open: assessing ? "being assessed" : "not assessed yet", stale: "assess again", done: "assessed" }[state]}`;
   const ifs = judged?.decision === "within" ? [...judged.conditions, ...bench.info.conditions] : [];
   tile("risk").toggleAttribute("data-ifs", ifs.length > 0);
   fillTile("risk", byClasses ? percent(after.highest_before) : judged ? percent(judged.highest) : bench.isCounting && !found ? "…" : found ? percent(1 / found.k) : "–", words, state, byClasses && after.population_unused ? [...ifs, after.population_unused] : ifs);
@@ -72,5 +73,5 @@ export function drawAssessing(isRunning) {
   if (!assessed) fillTile("report", "–", assessing ? "being assessed" : "after an assessment", "open");
   drawRisk();
 }
-onChange("settings", () => { drawColumns(); drawLimit(); });
+onChange("settings", () => { drawColumns(); drawLimit(); drawRisk(); });
 onChange("counted", drawRisk);
