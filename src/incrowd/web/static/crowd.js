@@ -106,7 +106,7 @@ function describe(k) {
   slider.setAttribute("aria-valuetext", k > 1 ? `classes of at least ${k}` : "as it is");
   const partly = countedBy(bench.columns, bench.settings);
   words.classList.toggle("preliminary", partly !== "");
-  words.textContent = (partly && `Not the whole risk: counted ${partly}, which the verdict takes as known. `) + (k > 1
+  words.textContent = (partly && `Not the whole risk: counted ${partly}, and the verdict takes these as known. `) + (k > 1
     ? `With classes of at least ${k}, ${count(few)} of ${count(crowd.people)} people (${percent(few / crowd.people)}) would be joined with others; nobody would be alone.`
     : crowd.sentence);
   rows.replaceChildren(...bins(crowd.sizes, crowd.counts, k).map((bin) => make("tr", {}, make("th", { scope: "row" }, bin.words),
