@@ -309,8 +309,11 @@ def test_an_attack_on_other_cells_of_a_project_has_to_be_repeated(script, table,
 
 def test_an_attack_in_a_project_of_the_first_versions_is_never_forgotten(script, table, done, attacked):
     project = script.get(f"{table}/project").json()
+    protected = next(entry["details"] for entry in project["trail"] if entry["what"] == "protection done")
     for run in project["runs"]:
         del run["job"]
+        if run["kind"] == "protection":  # the verdict before the attack
+            run["summary"] = {name: value for name, value in protected.items() if name != "job"}
     for entry in project["trail"]:
         if entry["what"] == "attack done":
             kept = {name: entry["details"][name] for name in ("job", "released", "sentence")}
@@ -332,3 +335,24 @@ def test_an_attack_is_judged_by_the_limit_of_its_candidate(script, table, done, 
     done(f"{table}/protections", protection={"k": 11})
     newest, _ = script.get(f"{table}/candidates").json()
     assert (newest["decision"], len(newest["conditions"]) > 0) == ("within", True)
+
+
+def test_a_column_that_counts_as_known_whatever_was_said_has_its_reason_and_buttons(script, done):
+    names, rows = "patient,age,event", [(n // 2, 30 + n // 2 % 20, 1 + n % 2) for n in range(400)]
+    text = names + "\n" + "".join(",".join(map(str, row)) + "\n" for row in rows)
+    answer = script.post("/api/v1/tables", files={"file": ("events.csv", text.encode())})
+    table = f"/api/v1/tables/{answer.json()['id']}"
+    roles = {"patient": "person", "age": "quasi-identifier", "event": "other"}
+    script.put(f"{table}/settings", json={"roles": roles})
+    assessed = done(f"{table}/assessments", protection=False)
+    action = script.get(f"{assessed}/actions").json()[0]
+    assert action["does"] == "columns"
+    assert action["sentence"] == (
+        "event counts as known to others, whatever you said: it numbers the records of each person, as waves, years and "
+        "visits do. Count it as known, or leave it out."
+    )
+    assert [one["label"] for one in action["choices"]] == ["Count event as known", "Leave event out"]
+    assert script.post(f"{assessed}/actions/0", json={"choice": 1}).status_code == 200
+    again = done(f"{table}/assessments", protection=False)
+    assert "event" not in str(script.get(f"{again}/result").json()["verdict"]["undecided"])
+    assert all("command" not in one["sentence"] for one in script.get(f"{again}/actions").json())

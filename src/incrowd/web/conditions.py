@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from incrowd.assessment.verdict import order_reasons
 from incrowd.web.attack_results import attacks_before, attacks_on, list_successes
 from incrowd.web.jobs import Job
 
@@ -20,15 +21,21 @@ def judge_candidate(candidate: Job) -> dict[str, Any]:
     before = [] if above else list_successes(attacks_before(candidate), limit)
     if not above and not before:
         return verdict
-    verdict = verdict | {"exposures": [*above, *(f"{_BEFORE} {line}" for line in before), *verdict["exposures"]]}
+    exposures = [*above, *(f"{_BEFORE} {line}" for line in before), *verdict["exposures"]]
+    why = order_reasons(verdict["decision"], verdict["sentence"], exposures)
+    verdict = verdict | {"exposures": exposures, "why": list(why)}
     if verdict["decision"] != "within":
         return verdict
     if above:
-        why = f"Do not give it to {recipient} as it is: an attack on it is above the limit."
-        return verdict | {"decision": "exposed", "headline": "No: an attack on it succeeds", "recommendation": why}
-    why = f"Do not give it to {recipient} yet: an attack on it succeeded before the project was saved. Attack it again."
-    headline = "Undecided: attacked before with result No, attack it again"
-    return verdict | {"decision": "undecided", "headline": headline, "recommendation": why}
+        advice = f"Do not give it to {recipient} as it is: an attack on it is above the limit."
+        return verdict | {"decision": "exposed", "headline": "No: an attack on it succeeds", "recommendation": advice}
+    return verdict | {
+        "decision": "undecided",
+        "headline": "Undecided: attacked before with result No, attack it again",
+        "recommendation": f"Do not give it to {recipient} yet: an attack on it succeeded before the project was saved. "
+        "Attack it again.",
+        "attack_again": True,
+    }
 
 
 def list_conditions(candidate: Job) -> list[str]:

@@ -12,7 +12,7 @@ import { drawSteps, readSteps } from "./steps.js";
 const form = document.getElementById("protection");
 const method = document.getElementById("method"), k = document.getElementById("k"), t = document.getElementById("t"), l = document.getElementById("l"), everybody = document.getElementById("k-map-people");
 const resolution = document.getElementById("resolution"), sensitive = document.getElementById("sensitive"), output = document.getElementById("output");
-const columns = document.getElementById("column-limits"), refused = document.getElementById("refused"), suggested = document.getElementById("suggested"), more = document.getElementById("more-ways");
+const columns = document.getElementById("column-limits"), refused = document.getElementById("refused"), suggested = document.getElementById("suggested"), leavesOut = document.getElementById("leaves-out"), more = document.getElementById("more-ways");
 const PARTS = [["", "as above"], ["64", "64 parts"], ["32", "32 parts"], ["16", "16 parts"], ["8", "8 parts"], ["4", "4 parts"], ["2", "2 parts"]];
 const ACTIONS = [
   ["", "leave as it is"], ["ranges=20", "20 ranges"], ["ranges=10", "10 ranges"], ["ranges=5", "5 ranges"],
@@ -64,6 +64,9 @@ function showFittingFields() {
   document.getElementById("method-help").textContent = method.selectedOptions[0].dataset.help + (unused ? " How columns are made coarser, as you set it, is not used." : "");
   form.querySelectorAll(".for-t").forEach((one) => { one.hidden = !methodTakes("t") && !methodTakes("l") && !t.value && !l.value && !sensitive.value; }); // a field that is filled stays visible
   showFields(methodOf(method.selectedOptions[0]));
+  const gone = checkedColumns().leave_out;
+  leavesOut.hidden = !gone.length;
+  leavesOut.textContent = `Also leaves out ${shorten(gone.join(", "), 120)}, as set under “Method and other demands”.`;
   for (const [what, inputs] of Object.entries(FORM)) form.querySelectorAll(".for-" + what).forEach((one) => { one.hidden = !inputs.some(methodTakes); });
   if (FORM.columns.some(methodTakes) && columns.dataset.method !== method.value) drawColumns();
   if (methodTakes("perturbation") && columns.dataset.method !== method.value) drawPerturbation();
