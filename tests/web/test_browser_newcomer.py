@@ -57,3 +57,36 @@ def test_a_count_by_some_columns_is_no_all_clear(opened, base, tmp_path, shots):
         "right 0.50% of the time."
     )
     expect(page.locator("#tile-risk small")).to_have_text("in the table; not assessed yet")
+
+
+def test_a_search_asks_for_the_columns_first(opened, base, tmp_path, shots):
+    page = opened()
+    table = people(page, base, tmp_path)
+    ask(page, "PUT", f"/tables/{table}/settings", {"roles": ROLES, "decided": ["sex", "age"]})
+    look(page, base, table)
+    page.click("#solve")
+    expect(page.locator("#refused")).to_contain_text("Decide the columns first: 2 of 4 are not decided")
+    page.screenshot(path=shots / "153-decide-first.png")
+    page.click("#refused a")
+    expect(page.locator(".column[data-column=shoe]")).to_be_focused()
+    assert page.input_value("#filter") == "undecided"
+    assert ask(page, "GET", "/jobs") == []
+
+
+def test_what_was_written_down_stays_in_sight_if_the_app_ends(opened, base, tmp_path, shots):
+    page = opened(may_be_refused=True)
+    table = people(page, base, tmp_path, protection={"k": 11})
+    ask(page, "POST", f"/tables/{table}/protections", {})
+    look(page, base, table, "candidates")
+    answered(page, "#candidate-view")
+    decision = {"decision": "later", "by": "A. Reviewer", "note": "to be asked again"}
+    ask(page, "POST", f"/tables/{table}/decisions", decision)
+    look(page, base, table)
+    page.route("**/api/**", lambda route: route.abort())
+    page.route("**/jobs/**", lambda route: route.abort())
+    page.click("#tab-report")
+    expect(page.locator("#problem")).to_contain_text("The app does not answer")
+    expect(page.locator("#decide-outdated")).to_be_visible()
+    expect(page.locator("#decisions")).to_contain_text("A. Reviewer")
+    assert page.locator("#decided-on option").count() == 2
+    page.screenshot(path=shots / "154-ended.png")

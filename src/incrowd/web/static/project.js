@@ -9,7 +9,7 @@ import { DECISIONS, stepInWords } from "./trail.js";
 
 const file = document.getElementById("project-file"), trail = document.getElementById("trail");
 const form = document.getElementById("decide"), decided = document.getElementById("decisions"), which = document.getElementById("decided-on");
-const counted = document.getElementById("trail-count"), conditions = document.getElementById("decided-conditions");
+const counted = document.getElementById("trail-count"), conditions = document.getElementById("decided-conditions"), outdated = document.getElementById("decide-outdated");
 
 /** Send a project file to the server, which applies it to this table. */
 async function loadProject(chosen) {
@@ -61,9 +61,21 @@ form.addEventListener("submit", async (event) => {
   } catch (error) { showProblem(error); }
 });
 
-/** Load the decisions and the audit trail each time the report is shown. */
+/** Draw, or say beside what was drawn before that it may be older. */
+async function redraw() {
+  try {
+    await draw();
+    outdated.hidden = true;
+  } catch (error) {
+    outdated.hidden = false;
+    showProblem(error);
+  }
+}
+
+/** Load the decisions and the audit trail at once, so that they stay in sight if the app ends, and each time the report is shown. */
 export async function initProject() {
-  onLens("report", () => draw().catch(showProblem), () => draw().catch(showProblem));
+  onLens("report", redraw, redraw);
+  await redraw();
   if (location.hash !== "#reopened") return; // the first page loaded the project together with the table
   history.replaceState(null, "", location.pathname);
   await continueProject();

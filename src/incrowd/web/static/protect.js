@@ -7,6 +7,7 @@ import { showLens } from "./lenses.js";
 import { checkedColumns, fillFields, offerColumns, readFields, showFields } from "./option-fields.js";
 import { fillTables } from "./other-tables.js";
 import { focusWrongField } from "./question.js";
+import { undecided } from "./roles.js";
 import { drawSteps, readSteps } from "./steps.js";
 
 const form = document.getElementById("protection");
@@ -45,7 +46,7 @@ const furtherOptions = (demands) => readFields(demands, methodOf(method.selected
 
 /** Say beside the buttons why nothing was made; older results are marked as older. */
 export function refuse(error) {
-  refused.textContent = error.message;
+  refused.replaceChildren(error.message, ...(error.link ?? []));
   document.dispatchEvent(new CustomEvent("protection-refused"));
 }
 /** Refuse to start a job while a field is wrong or a change is not saved. */
@@ -177,10 +178,19 @@ export async function compare() {
   showLens("candidates");
   document.dispatchEvent(new CustomEvent("comparing"));
 }
+/** Refuse a search while columns are undecided: nothing could pass, since the verdict takes them as known. */
+function refuseUndecided() {
+  const open = undecided(bench.columns, bench.settings).length;
+  if (!open) return;
+  const error = new Error(`Decide the columns first: ${open} of ${bench.columns.length} ${open === 1 ? "is" : "are"} not decided, and nothing passes before. `);
+  error.link = [make("a", { href: "#columns", class: "decide-columns" }, "Decide them")];
+  throw error;
+}
 /** Start the search for the least loss that passes, with the demands of the form; suggested values are no demands. */
 export async function solve() {
   await canStart();
   const protection = readForm();
+  refuseUndecided();
   if (!suggested.hidden) { delete protection.sensitive; delete protection.l; }
   untouched = false;
   sessionStorage.setItem(SOLVING, (await startJob(`/tables/${table}/solutions`, { seconds: 120, protection })).id);
