@@ -90,3 +90,59 @@ def test_what_was_written_down_stays_in_sight_if_the_app_ends(opened, base, tmp_
     expect(page.locator("#decisions")).to_contain_text("A. Reviewer")
     assert page.locator("#decided-on option").count() == 2
     page.screenshot(path=shots / "154-ended.png")
+
+
+def test_small_things_are_said_in_full(opened, base, tmp_path, shots):
+    page = opened(viewport={"width": 1400, "height": 900})
+    table = people(page, base, tmp_path, protection={"k": 11})
+    ask(page, "POST", f"/tables/{table}/protections", {})
+    look(page, base, table, "candidates")
+    answered(page, "#candidate-view")
+    expect(page.locator("#tile-after small")).to_have_text("in the table; on conditions")
+    cut = "(all) => all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent)"
+    assert page.eval_on_selector_all(".tile small", cut) == []
+    expect(page.locator("#candidate-verdict details.condition summary")).to_have_text("on 2 conditions")
+    expect(page.locator("#shelf details.condition summary")).to_have_text("on 2 conditions")
+    expect(page.locator("#candidate-view p.condition").first).to_be_visible()
+    page.screenshot(path=shots / "155-conditions.png")
+    page.click("#select-all")
+    expect(page.locator("#chosen")).to_have_text("4 columns selected")
+    page.click("#select-all")
+    page.click(".column[data-column=shoe] .name")
+    page.keyboard.press("s")
+    expect(page.locator(".column[data-column=shoe][data-role=sensitive]")).to_have_count(1)
+    expect(page.locator("#undo")).to_be_enabled()
+    page.click("#undo")
+    expect(page.locator("#undone")).to_contain_text("Undone: shoe: neither")
+    page.screenshot(path=shots / "156-undone.png")
+    project = ask(page, "GET", f"/tables/{table}/project")
+    ask(page, "POST", f"/tables/{table}/project", project)
+    page.goto(base)
+    expect(page.locator("#tables")).to_contain_text(f"Goes on with the project that was saved on {project['saved'][:10]}.")
+    page.click("#tables h3 a")
+    page.wait_for_url("**/crowd")
+
+
+def test_on_a_low_screen_what_to_do_is_folded(opened, base, tmp_path, shots):
+    page = opened(viewport={"width": 700, "height": 450})
+    people(page, base, tmp_path)
+    page.click("#assess")
+    expect(page.locator("#todo summary")).to_be_visible()
+    expect(page.locator("#todo ol")).to_be_hidden()
+    page.screenshot(path=shots / "157-low.png", full_page=True)
+    page.click("#todo summary")
+    expect(page.locator("#todo ol")).to_be_visible()
+
+
+def test_on_a_phone_the_tour_covers_nothing_that_it_speaks_of(opened, shots):
+    page = opened(viewport={"width": 390, "height": 844})
+    page.click("#guided")
+    page.wait_for_url("**/crowd#tour")
+    box = "(one) => { const { top, bottom } = one.getBoundingClientRect(); return [top, bottom]; }"
+    for place in ("#crowd", "#crowd", "#person-view"):
+        expect(page.locator("#tour h2")).to_be_visible()
+        page.wait_for_timeout(700)  # the marks move, and the page scrolls
+        top = page.eval_on_selector("#tour", box)[0]
+        assert page.eval_on_selector(place, box)[0] < top - 100
+        page.screenshot(path=shots / f"158-tour-{place[1:]}.png")
+        page.locator("#tour button", has_text="Next").click()

@@ -5,7 +5,7 @@ import { listedCandidates } from "./candidates.js";
 import { showLens } from "./lenses.js";
 import { sameProtection } from "./ways.js";
 
-const place = document.getElementById("todo");
+const place = document.getElementById("todo"), low = matchMedia("(max-height: 30rem)"); // on a low screen, as at 200 % zoom, it would hide the lenses
 
 /** Take an action: the server changes the settings or starts a protection. */
 async function takeAction(job, action, choice, button) {
@@ -44,8 +44,8 @@ function takenBack(action) {
 }
 
 function draw() {
-  place.replaceChildren(...(advice.actions.length ? [make("h2", {}, "What to do"), make("ol", { class: "todo" }, advice.actions.map((action) => make("li", { "data-does": action.does },
-    make("span", {}, action.sentence.replaceAll("`", ""), takenBack(action)), action.choices.map((choice, index) => actionButton(advice.job, action, choice, index)))))] : []));
+  place.replaceChildren(...(advice.actions.length ? [make("details", { class: "fold-todo", open: place.querySelector("details")?.open ?? !low.matches }, make("summary", {}, make("h2", {}, "What to do")), make("ol", { class: "todo" }, advice.actions.map((action) => make("li", { "data-does": action.does },
+    make("span", {}, action.sentence.replaceAll("`", ""), takenBack(action)), action.choices.map((choice, index) => actionButton(advice.job, action, choice, index))))))] : []));
 }
 document.addEventListener("candidates-listed", draw);
 

@@ -3,7 +3,7 @@ import { embeddedJson, focusOn, showAnswersOf } from "./answers.js";
 import { announce, api, clearProblem, count, debounced, isFinished, make, onJobChange, patch, percent, requestCounter, sentence, shorten, showProblem, startJob, table } from "./app.js";
 import { bench, saveAndUse } from "./bench.js";
 import { basisInWords, drawAfter, savedInWords } from "./status-bar.js";
-import { candidateConditions, conditionElements, foldConditions } from "./conditions.js";
+import { foldConditions, foldedConditions } from "./conditions.js";
 import { comparePinned } from "./comparison.js";
 import { STAMPS, drawLeading } from "./leading-verdict.js";
 import { fillExample } from "./example-record.js";
@@ -68,7 +68,7 @@ function cardElement(one) {
     make("p", { class: "small soft" }, one.question_changed ? "roles, scales or the recipient have changed since: protect again" : one.headline),
     one.stale && !one.question_changed ? make("p", { class: "small soft" }, "other settings than those in the form") : null,
     one.reason && !one.question_changed ? make("p", { class: "small" }, one.reason) : null,
-    one.question_changed ? null : conditionElements(candidateConditions(one)),
+    one.question_changed ? null : foldedConditions(one),
     one.when_saved ? make("p", { class: "small soft" }, ["decision", "highest", "detail"].every((name) => one.when_saved[name] === one[name]) ? "made again: the same as when it was saved" : `when it was saved: ${savedInWords(one.when_saved)}`) : null,
     meters,
     leastKept(one),
