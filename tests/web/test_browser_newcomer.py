@@ -118,7 +118,9 @@ def test_small_things_are_said_in_full(opened, base, tmp_path, shots):
     project = ask(page, "GET", f"/tables/{table}/project")
     ask(page, "POST", f"/tables/{table}/project", project)
     page.goto(base)
-    expect(page.locator("#tables")).to_contain_text(f"Goes on with the project that was saved on {project['saved'][:10]}.")
+    expect(page.locator("#tables")).to_contain_text(
+        f"Goes on with the project that was saved on {project['saved'][:10]}."
+    )
     page.click("#tables h3 a")
     page.wait_for_url("**/crowd")
 

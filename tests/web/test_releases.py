@@ -327,7 +327,11 @@ def test_an_attack_counts_for_every_candidate_with_the_same_cells(script, table,
     done(f"{table}/protections", protection={"k": 10})  # the same classes of the one column
     newest, first = script.get(f"{table}/candidates").json()
     assert newest["same_as"] == first["name"]
-    assert (newest["decision"], newest["reason"]) == (first["decision"], first["reason"]) == ("exposed", attacked["reason"])
+    assert (
+        (newest["decision"], newest["reason"])
+        == (first["decision"], first["reason"])
+        == ("exposed", attacked["reason"])
+    )
 
 
 def test_an_attack_is_judged_by_the_limit_of_its_candidate(script, table, done, attacked):
@@ -348,8 +352,8 @@ def test_a_column_that_counts_as_known_whatever_was_said_has_its_reason_and_butt
     action = script.get(f"{assessed}/actions").json()[0]
     assert action["does"] == "columns"
     assert action["sentence"] == (
-        "event counts as known to others, whatever you said: it numbers the records of each person, as waves, years and "
-        "visits do. Count it as known, or leave it out."
+        "event counts as known to others, whatever you said: it numbers the records of each person, as waves, years "
+        "and visits do. Count it as known, or leave it out."
     )
     assert [one["label"] for one in action["choices"]] == ["Count event as known", "Leave event out"]
     assert script.post(f"{assessed}/actions/0", json={"choice": 1}).status_code == 200

@@ -60,8 +60,8 @@ def _columns_are_known_anyway(findings: Findings) -> Iterator[Advice]:
     for one in findings.roles.suggested:
         if one.column in findings.roles.known_anyway:
             yield Advice(
-                f"{one.column} counts as known to others: {why_known_anyway(one)}. Make it a quasi-identifier, or leave "
-                "it out",
+                f"{one.column} counts as known to others: {why_known_anyway(one)}. Make it a quasi-identifier, or "
+                "leave it out",
                 ("quasi_identifiers", "drop"),
             )
 

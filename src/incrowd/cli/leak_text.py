@@ -81,7 +81,8 @@ def show(answer: LeakAnswer) -> None:
     highest = next((risk.highest for risk in answer.risks if risk.highest is not None), None)
     if highest is not None:
         terminal.line(
-            f"The person at highest risk, in a class of {sizes.smallest:,}, is named with a chance of {percent(highest)}."
+            f"The person at highest risk, in a class of {sizes.smallest:,}, is named with a chance of "
+            f"{percent(highest)}."
         )
     for risk in answer.risks:
         if risk.targets > leaked:

@@ -132,7 +132,7 @@ def expected_classes(sizes: ClassSizes, leaked: int) -> float:
 
 
 def highest_chance(sizes: ClassSizes, leaked: int) -> float:
-    """Chance that the person at highest risk is named: [1 − C(D − s, L) / C(D, L)] / s, in the smallest class, of size s.
+    """Chance that the person at highest risk is named: [1 − C(D − s, L) / C(D, L)] / s in the smallest class, of s.
 
     >>> highest_chance(ClassSizes.from_sizes([3, 2, 1]), leaked=4)  # alone in the class: named if they leaked
     0.666...

@@ -90,10 +90,14 @@ def _doubt_choices(one: SuggestedRole) -> tuple[list[ActionChoice], str]:
     """Buttons on a column that others know, though it was decided that they do not, and the sentence on it."""
     name = one.column
     known, drop = (TableSettings(roles={name: role}) for role in ("quasi-identifier", "drop"))
-    return [
-        ActionChoice(label=f"Count {name} as known", settings=known),
-        ActionChoice(label=f"Leave {name} out", settings=drop),
-    ], f"{name} counts as known to others, whatever you said: {why_known_anyway(one)}. Count it as known, or leave it out."
+    return (
+        [
+            ActionChoice(label=f"Count {name} as known", settings=known),
+            ActionChoice(label=f"Leave {name} out", settings=drop),
+        ],
+        f"{name} counts as known to others, whatever you said: {why_known_anyway(one)}. Count it as known, or leave it "
+        "out.",
+    )
 
 
 def _column_choices(table: OpenTable) -> tuple[list[ActionChoice], str]:

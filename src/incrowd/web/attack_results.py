@@ -42,13 +42,17 @@ class AttackResults(Model):
     sentence: str
     job: Id | None = None
     content: str | None = None
-    copies: list[str] = []
-    attacks: list[AttackSummary] = []
-    above_limit: list[str] = []
+    copies: list[str] = Field(default_factory=list)
+    attacks: list[AttackSummary] = Field(default_factory=list)
+    above_limit: list[str] = Field(default_factory=list)
 
     def successes(self, limit: float) -> list[str]:
         """The attacks that are above a limit, each in a sentence."""
-        return [*self.copies, *(_describe(one, limit) for one in self.attacks if _is_over(one, limit)), *self.above_limit]
+        return [
+            *self.copies,
+            *(_describe(one, limit) for one in self.attacks if _is_over(one, limit)),
+            *self.above_limit,
+        ]
 
 
 def _is_over(one: AttackSummary, limit: float) -> bool:

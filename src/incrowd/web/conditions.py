@@ -43,7 +43,12 @@ def list_conditions(candidate: Job) -> list[str]:
     result, verdict = candidate.answer().to_json(), judge_candidate(candidate)
     attacked = dict.fromkeys(f"It was attacked. {attack.sentence}" for attack in attacks_on(candidate))
     earlier = dict.fromkeys(f"{_BEFORE} {attack.sentence}" for attack in attacks_before(candidate))
-    return [*attacked, *earlier, *warnings_of(result), *(verdict["inside_reasons"] if verdict["decision"] == "within" else [])]
+    return [
+        *attacked,
+        *earlier,
+        *warnings_of(result),
+        *(verdict["inside_reasons"] if verdict["decision"] == "within" else []),
+    ]
 
 
 def warnings_of(result: Mapping[str, Any]) -> list[str]:

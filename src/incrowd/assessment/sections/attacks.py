@@ -100,11 +100,7 @@ def judge_attacks(question: Question, attacks: ReleaseAttacks | None) -> AttackJ
     return AttackJudgement(
         (
             *attacks.copies,
-            *(
-                describe_success(one.sentence, one.about, limit)
-                for one, judgement in judged
-                if judgement == "over"
-            ),
+            *(describe_success(one.sentence, one.about, limit) for one, judgement in judged if judgement == "over"),
         ),
         any(judgement == "borderline" for _, judgement in judged),
         tuple(attacks.not_tried),

@@ -60,8 +60,8 @@ def _statements(assessment: Assessment) -> Iterator[Statement]:
                 f"{chosen_percent(risk.share_leaked)} leaks",
                 risk.probability,
                 percent(risk.probability),
-                f"The average chance ({risk.odds}) that a person is named from a leak of {people_in_words(risk.leaked)}; "
-                f"that of the person at highest risk is {percent(risk.judged)}.",
+                f"The average chance ({risk.odds}) that a person is named from a leak of "
+                f"{people_in_words(risk.leaked)}; that of the person at highest risk is {percent(risk.judged)}.",
                 "exact",
                 random,
             )
