@@ -68,7 +68,7 @@ class Check(Result):
         notes = [*self.notes, *([RULES_ONLY] if self.verdict is None else map(str, self.verdict.conditions))]
         if (verdict := self.verdict) is not None:
             failure = None if verdict.decision == "within" else verdict.recommendation
-            cases.append(JunitCase("verdict", failure, "\n".join([verdict.sentence, *verdict.exposures])))
+            cases.append(JunitCase("verdict", failure, "\n".join(verdict.why)))
         return junit_xml(f"incrowd check {self.table}", cases, "incrowd.gate", "\n".join(notes))
 
 

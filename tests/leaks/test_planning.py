@@ -1,10 +1,12 @@
 """Planning against trying every k and every leak."""
 
+import numpy as np
 import pytest
 
 from incrowd import ClassSizes, InputError, UnsupportedError, leak_risk
 from incrowd.leaks import largest_leak, leak_risk_uniform, leak_table, share_of, smallest_k
 from incrowd.leaks.planning import limits_on_a_person
+from incrowd.recipients import is_within
 
 
 @pytest.mark.parametrize("at_most", [0.33, 0.09, 0.05, 0.01])
@@ -12,15 +14,15 @@ from incrowd.leaks.planning import limits_on_a_person
 @pytest.mark.paper("leak-attack", "thresholds")
 def test_the_smallest_k_is_the_first_that_keeps_the_bound(people, leaked, targets, at_most):
     risks = [leak_risk_uniform(people=people, k=k, leaked=leaked, targets=targets) for k in range(1, people + 1)]
-    if risks[-1].probability > at_most:
+    if not is_within(risks[-1].judged, at_most):
         with pytest.raises(UnsupportedError, match="no k"):
             smallest_k(people=people, leaked=leaked, targets=targets, at_most=at_most)
         return
     chosen = smallest_k(people=people, leaked=leaked, targets=targets, at_most=at_most)
-    kept = [k for k, risk in enumerate(risks, 1) if risk.probability <= at_most]
+    kept = [k for k, risk in enumerate(risks, 1) if is_within(risk.judged, at_most)]
     assert chosen.k == kept[0]
     assert kept == list(range(kept[0], people + 1))  # a larger k never raises the risk, so the search is right
-    assert chosen.risk.probability <= at_most
+    assert is_within(chosen.risk.judged, at_most)
 
 
 @pytest.mark.parametrize("at_most", [0.33, 0.09, 0.05, 0.001])
@@ -28,9 +30,30 @@ def test_the_smallest_k_is_the_first_that_keeps_the_bound(people, leaked, target
 def test_the_largest_leak_is_the_last_that_keeps_the_bound(targets, at_most):
     sizes = ClassSizes.from_sizes([1, 1, 2, 3, 5, 8, 13, 21])
     chosen = largest_leak(sizes, targets=targets, at_most=at_most)
-    kept = [n for n in range(sizes.people + 1) if leak_risk(sizes, n, targets=targets).probability <= at_most]
+    kept = [n for n in range(sizes.people + 1) if is_within(leak_risk(sizes, n, targets=targets).judged, at_most)]
     assert chosen.leaked == kept[-1] == len(kept) - 1
     assert chosen.share == chosen.leaked / sizes.people
+
+
+@pytest.mark.parametrize("leaked", [1, 3, 9, 20])
+def test_the_person_at_highest_risk_is_in_the_smallest_class(leaked):
+    sizes = ClassSizes.from_sizes([1, 4, 5, 10])
+    found = leak_risk(sizes, leaked)
+    assert found.highest == found.judged == pytest.approx(leaked / 20)  # alone: named if in the leak
+    classes = [leak_risk(ClassSizes.from_sizes([size, *[1] * (20 - size)]), leaked) for size in (1, 4, 5, 10)]
+    of_class = [  # the chance in a class of each size, by the averages of tables that have it once
+        (one.probability * 20 - (20 - size) * leaked / 20) / size
+        for one, size in zip(classes, (1, 4, 5, 10), strict=True)
+    ]
+    assert of_class == pytest.approx(sorted(of_class, reverse=True))
+    assert found.probability == pytest.approx(sum(np.array(of_class) * (1, 4, 5, 10)) / 20)
+
+
+def test_an_average_within_the_limit_is_not_enough():
+    sizes = ClassSizes.from_sizes([1, *[50] * 20])
+    leak = leak_risk(sizes, share_of(0.2, sizes.people))
+    assert leak.probability < 1 / 11 < leak.judged
+    assert largest_leak(sizes, at_most=0.09).leaked == sizes.people // 11
 
 
 def test_a_bound_no_leak_can_break_lets_everybody_leak():

@@ -218,7 +218,7 @@ def test_a_leak_is_judged_by_the_limit_of_the_recipient(script, table, found_by,
     script.patch(f"{TABLES}/{table}/settings", json={"recipient": recipient})
     result, page = found_by(f"{TABLES}/{table}/leaks", {"share": 1.0})
     assert result["accepted"]["at_most"] == pytest.approx(1 / size)
-    assert result["accepted"]["kept"] == (result["risks"][0]["probability"] <= 1 / size)
+    assert result["accepted"]["kept"] == (result["risks"][0]["highest"] <= 1 / size)
     assert f"accepted for {result['accepted']['for']}" in page
     form = script.get(f"/tables/{table}/leak").text
     assert f"selected>1/{size}," in form

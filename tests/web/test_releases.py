@@ -15,11 +15,15 @@ ROWS = [(20 + n * n % 29, "fm"[n % 2], "ABCDE"[n % 5], "xyz"[n % 3]) for n in ra
 ROLES = {"age": "quasi-identifier", "sex": "quasi-identifier", "city": "quasi-identifier", "illness": "sensitive"}
 
 
-@pytest.fixture
-def table(script):
-    text = ",".join(NAMES) + "\n" + "".join(",".join(map(str, row)) + "\n" for row in ROWS)
+def upload(script, rows):
+    text = ",".join(NAMES) + "\n" + "".join(",".join(map(str, row)) + "\n" for row in rows)
     answer = script.post("/api/v1/tables", files={"file": ("people.csv", io.BytesIO(text.encode()))})
     return f"/api/v1/tables/{answer.json()['id']}"
+
+
+@pytest.fixture
+def table(script):
+    return upload(script, ROWS)
 
 
 @pytest.fixture
@@ -263,3 +267,98 @@ def test_the_conditions_of_a_protection_go_on_with_its_table(script, table, done
     made = script.post(f"{protected}/apply").json()
     assert made["conditions"] == card["conditions"]
     assert script.get(table).json()["conditions"] == []
+
+
+@pytest.fixture
+def attacked(script, table, done):
+    """A candidate whose yes an attack took back."""
+    roles = {"age": "other", "sex": "quasi-identifier", "city": "other", "illness": "drop"}
+    script.put(f"{table}/settings", json={"roles": roles, "rows_are_people": True})
+    protected = done(f"{table}/protections", protection={"k": 11})
+    done(f"{table}/attacks", released=protected[-16:], kinds=["linkage"], known=["age", "sex", "city"])
+    (card,) = script.get(f"{table}/candidates").json()
+    assert card["decision"] == "exposed"
+    return card
+
+
+def reopen(script, done, project, rows=ROWS):
+    """The card of the candidate that a project makes again on a table."""
+    again = upload(script, rows)
+    assert script.post(f"{again}/project", json=project).status_code == 200
+    (saved,) = script.get(f"{again}/project/saved").json()["candidates"]
+    done(f"{again}/protections", protection=saved["protection"])
+    (card,) = script.get(f"{again}/candidates").json()
+    return again, card
+
+
+def test_an_attack_goes_with_the_project_and_still_takes_back_the_yes(script, table, done, attacked):
+    project = script.get(f"{table}/project").json()
+    assert project["runs"][0]["summary"]["headline"] == attacked["headline"]
+    _, card = reopen(script, done, project)
+    shared = ("decision", "headline", "reason", "conditions")
+    assert {name: card[name] for name in shared} == {name: attacked[name] for name in shared}
+
+
+def test_an_attack_on_other_cells_of_a_project_has_to_be_repeated(script, table, done, attacked):
+    project, fewer = script.get(f"{table}/project").json(), ROWS[:-1]
+    again, card = reopen(script, done, project, fewer)
+    assert (card["decision"], "attack it again" in card["headline"]) == ("undecided", True)
+    assert "It was attacked before the project was saved" in card["conditions"][0]
+    done(f"{again}/attacks", released=card["id"], kinds=["linkage"], known=["age", "sex", "city"])
+    (card,) = script.get(f"{again}/candidates").json()
+    assert card["headline"] == "No: an attack on it succeeds"
+
+
+def test_an_attack_in_a_project_of_the_first_versions_is_never_forgotten(script, table, done, attacked):
+    project = script.get(f"{table}/project").json()
+    protected = next(entry["details"] for entry in project["trail"] if entry["what"] == "protection done")
+    for run in project["runs"]:
+        del run["job"]
+        if run["kind"] == "protection":  # the verdict before the attack
+            run["summary"] = {name: value for name, value in protected.items() if name != "job"}
+    for entry in project["trail"]:
+        if entry["what"] == "attack done":
+            kept = {name: entry["details"][name] for name in ("job", "released", "sentence")}
+            entry["details"] = kept | {"above_limit": [attacked["reason"]]}
+    _, card = reopen(script, done, project)
+    assert card["decision"] == "undecided"
+    assert attacked["reason"] in card["reason"]
+
+
+def test_an_attack_counts_for_every_candidate_with_the_same_cells(script, table, done, attacked):
+    done(f"{table}/protections", protection={"k": 10})  # the same classes of the one column
+    newest, first = script.get(f"{table}/candidates").json()
+    assert newest["same_as"] == first["name"]
+    assert (
+        (newest["decision"], newest["reason"])
+        == (first["decision"], first["reason"])
+        == ("exposed", attacked["reason"])
+    )
+
+
+def test_an_attack_is_judged_by_the_limit_of_its_candidate(script, table, done, attacked):
+    script.patch(f"{table}/settings", json={"threshold": 1.0, "highest": 1.0})
+    done(f"{table}/protections", protection={"k": 11})
+    newest, _ = script.get(f"{table}/candidates").json()
+    assert (newest["decision"], len(newest["conditions"]) > 0) == ("within", True)
+
+
+def test_a_column_that_counts_as_known_whatever_was_said_has_its_reason_and_buttons(script, done):
+    names, rows = "patient,age,event", [(n // 2, 30 + n // 2 % 20, 1 + n % 2) for n in range(400)]
+    text = names + "\n" + "".join(",".join(map(str, row)) + "\n" for row in rows)
+    answer = script.post("/api/v1/tables", files={"file": ("events.csv", text.encode())})
+    table = f"/api/v1/tables/{answer.json()['id']}"
+    roles = {"patient": "person", "age": "quasi-identifier", "event": "other"}
+    script.put(f"{table}/settings", json={"roles": roles})
+    assessed = done(f"{table}/assessments", protection=False)
+    action = script.get(f"{assessed}/actions").json()[0]
+    assert action["does"] == "columns"
+    assert action["sentence"] == (
+        "event counts as known to others, whatever you said: it numbers the records of each person, as waves, years "
+        "and visits do. Count it as known, or leave it out."
+    )
+    assert [one["label"] for one in action["choices"]] == ["Count event as known", "Leave event out"]
+    assert script.post(f"{assessed}/actions/0", json={"choice": 1}).status_code == 200
+    again = done(f"{table}/assessments", protection=False)
+    assert "event" not in str(script.get(f"{again}/result").json()["verdict"]["undecided"])
+    assert all("command" not in one["sentence"] for one in script.get(f"{again}/actions").json())

@@ -38,7 +38,7 @@ _WRITE_IN_RANDOM_ORDER = (
 )
 _PROTECT_BY_CLASSES = (
     "Values of this table were changed by chance, so no further protection of it is tried: protect the table that it "
-    "was made from by a method that makes classes. The command below runs every attack on this one."
+    "was made from by a method that makes classes."
 )
 
 
@@ -144,7 +144,8 @@ def _attack_perturbed(work: AssessmentState, verdict: Verdict) -> Iterator[Actio
     if linkage is not None:
         known = to_words({"known": linkage.known})
         attack = shlex.join(["incrowd", "attack", "ORIGINAL", *command_words(work.table), *known])
-        yield Action(_PROTECT_BY_CLASSES, commands=(attack,))
+        note = "The command below runs every attack on this one."
+        yield Action(_PROTECT_BY_CLASSES, commands=(attack,), on_commands=note)
 
 
 def _protect(work: AssessmentState, verdict: Verdict) -> Iterator[Action]:
@@ -214,7 +215,7 @@ def _with_command(settle: Action, question: Question, person: str | None) -> Act
     command = to_command(asked)
     if command is None:
         return settle
-    return replace(settle, sentence=f"{settle.sentence} The command below says {statement}.", commands=(command,))
+    return replace(settle, on_commands=f"The command below says {statement}.", commands=(command,))
 
 
 def _settle_columns(question: Question, roles: Roles, open_columns: Sequence[str], person: str | None) -> Action:
@@ -246,9 +247,10 @@ def _settle_columns(question: Question, roles: Roles, open_columns: Sequence[str
         else "Confirm the roles of the columns: they were guessed."
     )
     return Action(
-        f"{what} The command below suggests a role for each, and leaves out columns for which it has none: move every "
-        "name to where it belongs, then run it. A column is known to others, is secret, names people, is to be left "
-        "out or is known to nobody outside: an option each, in this order.",
+        what,
         ("quasi_identifiers", "sensitive", "identifiers", "drop", "other"),
         (command,) if command is not None else (),
+        on_commands="The command below suggests a role for each, and leaves out columns for which it has none: move "
+        "every name to where it belongs, then run it. A column is known to others, is secret, names people, is to be "
+        "left out or is known to nobody outside: an option each, in this order.",
     )

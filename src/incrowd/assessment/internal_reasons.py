@@ -14,6 +14,7 @@ from incrowd.wording import Advice, chosen_percent, counted, listed, one_decimal
 
 if TYPE_CHECKING:
     from incrowd.measures.disclosed_secrets import DisclosedColumn
+    from incrowd.tables import SuggestedRole
 
 _FEWEST_TEXTS, _ROWS_EACH = 10, 5  # different texts of a kept column, and records of each, that are told
 
@@ -50,12 +51,17 @@ def _key_exists(findings: Findings) -> Iterator[Advice]:
         yield Advice(f"{findings.roles.note_on_key}.")
 
 
+def why_known_anyway(one: SuggestedRole) -> str:
+    """The reason why a column counts as known to others, whatever was declared."""
+    return one.reason if one.exact else "it numbers the records of each person, as waves, years and visits do"
+
+
 def _columns_are_known_anyway(findings: Findings) -> Iterator[Advice]:
     for one in findings.roles.suggested:
         if one.column in findings.roles.known_anyway:
-            what = one.reason if one.exact else "it numbers the records of each person, as waves, years and visits do"
             yield Advice(
-                f"{one.column} counts as known to others: {what}. Make it a quasi-identifier, or leave it out",
+                f"{one.column} counts as known to others: {why_known_anyway(one)}. Make it a quasi-identifier, or "
+                "leave it out",
                 ("quasi_identifiers", "drop"),
             )
 

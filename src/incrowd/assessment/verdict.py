@@ -11,7 +11,7 @@ A yes needs all of this:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
@@ -52,6 +52,7 @@ class Action(Result):
         commands: the commands to type, in order; TABLE stands for an unknown file name.
         expected: the result of the last command: the decision, the smallest class, the detail kept.
         protection: the parameters of `protect` in the first command; None if it does not protect.
+        on_commands: what the commands do and how to use them, for where they are shown; the app has buttons instead.
     """
 
     sentence: str
@@ -59,9 +60,10 @@ class Action(Result):
     commands: tuple[str, ...] = ()
     expected: dict[str, Any] | None = None
     protection: dict[str, Any] | None = None
+    on_commands: str = ""
 
     def __str__(self) -> str:
-        return self.sentence
+        return f"{self.sentence} {self.on_commands}".strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +108,7 @@ class Verdict(Result):
     _hidden: ClassVar[frozenset[str]] = frozenset(
         {"unanswered", "not_asked", "given_back", "linking", "highest_is_bound"}
     )
-    _derived: ClassVar[tuple[str, ...]] = ("headline", "recommendation", "sentence", "threshold")
+    _derived: ClassVar[tuple[str, ...]] = ("headline", "recommendation", "sentence", "threshold", "why")
 
     decision: Decision
     recipient: str
@@ -232,9 +234,19 @@ class Verdict(Result):
             f"{self._accepted}."
         )
 
+    @property
+    def why(self) -> tuple[str, ...]:
+        """The exposures and the risks against their limits, what decides first: every page shows this order."""
+        return order_reasons(self.decision, self.sentence, self.exposures)
+
     def to_dict(self) -> dict[str, Any]:
         """The result in plain JSON types."""
         return {_IN_JSON.get(name, name): value for name, value in Result.to_dict(self).items()}
+
+
+def order_reasons(decision: Decision, sentence: str, exposures: Iterable[str]) -> tuple[str, ...]:
+    """The risks against their limits in a `sentence`, and exposures, in the order in which they decide."""
+    return (sentence, *exposures) if decision == "over" else (*exposures, sentence)
 
 
 def decide(

@@ -65,7 +65,7 @@ def _show_decision(assessment: Assessment, shown: dict[str, str]) -> None:
     for one in numbers:
         terminal.paragraph(one.meaning, f"  {one.name:<{name_width}}  {one.shown:>{number_width}}  ")
     terminal.heading("Why")
-    reasons: list[str | Advice] = [*verdict.exposures, verdict.sentence, *verdict.reasons, *verdict.internal_reasons]
+    reasons: list[str | Advice] = [*verdict.why, *verdict.reasons, *verdict.internal_reasons]
     for reason in reasons:
         terminal.paragraph(_text(reason, shown), "  • ")
     _show_undecided(verdict, shown)
@@ -74,7 +74,7 @@ def _show_decision(assessment: Assessment, shown: dict[str, str]) -> None:
 
 def show_verdict(verdict: Verdict) -> None:
     """Print the verdict on a written file: the answer, who is found, the conditions of a yes, and what to do."""
-    for text in (verdict.recommendation, verdict.sentence, *verdict.exposures):
+    for text in (verdict.recommendation, *verdict.why):
         terminal.line(text)
     for condition in verdict.conditions:
         terminal.line(_text(condition, {}))

@@ -94,7 +94,7 @@ def leak_attack(
         show(answer)
     if plot is not None:
         command_files.save_figure(_chart(answer), plot, force=force)
-    if at_most is not None and not all(is_within(risk.probability, at_most) for risk in answer.risks):
+    if at_most is not None and not all(is_within(risk.judged, at_most) for risk in answer.risks):
         raise typer.Exit(1)
 
 

@@ -77,7 +77,13 @@ def show(answer: LeakAnswer) -> None:
         ["targets", "chance all are named", "odds"],
         [[risk.targets, _chance(risk), risk.odds] for risk in answer.risks],
     )
-    terminal.line("The chance is for anybody in the table, whether they leaked or not.")
+    terminal.line("The chance is an average over everybody in the table, whether they leaked or not.")
+    highest = next((risk.highest for risk in answer.risks if risk.highest is not None), None)
+    if highest is not None:
+        terminal.line(
+            f"The person at highest risk, in a class of {sizes.smallest:,}, is named with a chance of "
+            f"{percent(highest)}."
+        )
     for risk in answer.risks:
         if risk.targets > leaked:
             terminal.line(f"{counted(risk.targets, 'target', 'targets')}: {risk.in_words}.")
@@ -149,7 +155,8 @@ def _show_partial(part: PartialLeak) -> None:
 def _show_planned(answer: LeakAnswer) -> None:
     planned = answer.planned
     most, choice = planned["largest_leak"], planned.get("smallest_k")
-    bound = f"the chance of naming {_who(planned['targets'])} at {number(planned['at_most'])} or less"
+    whom = "the person at highest risk" if planned["targets"] == 1 else _who(planned["targets"])
+    bound = f"the chance of naming {whom} at {number(planned['at_most'])} or less"
     share = percent(most.share)
     if answer.leaked <= most.leaked:
         terminal.line(f"This leak keeps {bound}; up to {people(most.leaked)} ({share} of the table) would.")

@@ -44,7 +44,7 @@ def leak_risk(
             are exact where everybody is unique.
 
     Returns:
-        The probability, its logarithm and the odds.
+        The probability, its logarithm and the odds; for one target also the chance of the person at highest risk.
 
     Raises:
         InputError: there are fewer people than leak or are looked for, or the quasi-identifiers of a table are missing.
@@ -63,12 +63,14 @@ def leak_risk(
     if method not in ("exact", "recursion", "recursion_by_people"):
         raise InputError(f"the method is 'exact', 'recursion' or 'recursion_by_people', not {method!r}")
     if targets > leaked:
-        return LeakRisk(sizes.people, leaked, targets, method, 0.0, -math.inf)
+        return LeakRisk(sizes.people, leaked, targets, method, 0.0, -math.inf, 0.0 if targets == 1 else None)
     if method != "exact":
         log_probability = log_recursion(sizes, leaked, targets, by_people=method == "recursion_by_people")
     elif targets == 1:
         probability = expected_classes(sizes, leaked) / sizes.people
-        return LeakRisk(sizes.people, leaked, 1, method, probability, math.log(probability))
+        return LeakRisk(
+            sizes.people, leaked, 1, method, probability, math.log(probability), highest_chance(sizes, leaked)
+        )
     else:
         log_probability = _log_several(sizes, leaked, targets)
     return LeakRisk(sizes.people, leaked, targets, method, math.exp(log_probability), log_probability)
@@ -127,6 +129,16 @@ def uniform_sizes(people: int, k: int) -> ClassSizes:
 def expected_classes(sizes: ClassSizes, leaked: int) -> float:
     """Expected number of classes with somebody in the leak: Σ_b [1 − C(D − s_b, L) / C(D, L)]."""
     return float(sizes.counts @ -np.expm1(log_none(sizes.sizes, leaked, sizes.people)))
+
+
+def highest_chance(sizes: ClassSizes, leaked: int) -> float:
+    """Chance that the person at highest risk is named: [1 − C(D − s, L) / C(D, L)] / s in the smallest class, of s.
+
+    >>> highest_chance(ClassSizes.from_sizes([3, 2, 1]), leaked=4)  # alone in the class: named if they leaked
+    0.666...
+    """
+    smallest = sizes.sizes[:1]
+    return float(-np.expm1(log_none(smallest, leaked, sizes.people))[0] / smallest[0])
 
 
 def _log_several(sizes: ClassSizes, leaked: int, targets: int) -> float:

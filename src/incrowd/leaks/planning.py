@@ -60,7 +60,7 @@ class LeakTable(Result):
         """
         if self.targets > 1:
             return None
-        risk = self.risks[row][column].probability
+        risk = self.risks[row][column].judged
         return min((limit for limit in limits_on_a_person() if judge(risk, limit) == "within"), default=None)
 
     @property
@@ -95,6 +95,8 @@ def limits_on_a_person() -> dict[float, str]:
 def smallest_k(*, people: int, leaked: int, targets: int = 1, at_most: float) -> SmallestK:
     """The smallest k with which the chance of naming `targets` people from a leak is at most `at_most`.
 
+    For one target it is the chance of the person at highest risk, for several the average over whom one looks for.
+
     Args:
         people: how many people the table will hold.
         leaked: people in the leak.
@@ -118,12 +120,12 @@ def smallest_k(*, people: int, leaked: int, targets: int = 1, at_most: float) ->
         return leak_risk_uniform(people=people, k=k, leaked=leaked, targets=targets)
 
     alone = risk(people)
-    if not is_within(alone.probability, at_most):
+    if not is_within(alone.judged, at_most):
         raise UnsupportedError(
             f"no k keeps the chance at {number(at_most)}: a single class of {counted(people, 'person', 'people')} "
-            f"leaves {number(alone.probability)}"
+            f"leaves {number(alone.judged)}"
         )
-    k = _first(lambda k: is_within(risk(k).probability, at_most), 1, people)
+    k = _first(lambda k: is_within(risk(k).judged, at_most), 1, people)
     return SmallestK(k, at_most, risk(k))
 
 
@@ -136,6 +138,8 @@ def largest_leak(
     at_most: float,
 ) -> LargestLeak:
     """The largest leak of this table with which the chance of naming `targets` people is at most `at_most`.
+
+    For one target it is the chance of the person at highest risk, for several the average over whom one looks for.
 
     Args:
         data: class sizes, or a table: a file's path, a frame or a `Table`.
@@ -157,7 +161,7 @@ def largest_leak(
     at_most = _read_bound(at_most)
     above = _first(
         lambda leaked: (
-            leaked > sizes.people or not is_within(leak_risk(sizes, leaked, targets=targets).probability, at_most)
+            leaked > sizes.people or not is_within(leak_risk(sizes, leaked, targets=targets).judged, at_most)
         ),
         0,
         sizes.people + 1,

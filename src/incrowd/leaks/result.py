@@ -17,9 +17,10 @@ RECURSION_BY_PEOPLE = "as published, but a class counts by its people; a new lea
 
 @dataclass(frozen=True, slots=True)
 class LeakRisk(Result):
-    """Chance that an attacker who holds a leak names all the people they look for.
+    """Chance that an attacker who holds a leak names all the people they look for, on average over whom they look for.
 
-    The logarithm is stored too, because with many targets the probability is too small for a float.
+    The logarithm is stored too, because with many targets the probability is too small for a float. `highest` is the
+    exact chance of the person at highest risk, who is in the smallest class; None for several targets.
     """
 
     people: int
@@ -28,12 +29,18 @@ class LeakRisk(Result):
     method: LeakMethod
     probability: float
     log_probability: float
+    highest: float | None = None
     _derived: ClassVar[tuple[str, ...]] = ("share_leaked", "odds", "in_words")
 
     @property
     def share_leaked(self) -> float:
         """The share of the table's people that leaked."""
         return self.leaked / self.people
+
+    @property
+    def judged(self) -> float:
+        """The chance that limits are compared with: of the person at highest risk, or of all targets together."""
+        return self.probability if self.highest is None else self.highest
 
     @property
     def odds(self) -> str:

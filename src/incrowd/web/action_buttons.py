@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from incrowd.assessment import Assessment
+from incrowd.assessment.internal_reasons import why_known_anyway
 from incrowd.assessment.verdict import Action
+from incrowd.tables import SuggestedRole
 from incrowd.web.fields import ChosenRole, Id, Model
 from incrowd.web.models import SettingsState, TableSettings
 from incrowd.web.protection_models import ProtectionRequest
@@ -57,8 +59,11 @@ def _view_action(number: int, action: Action, found: Assessment, table: OpenTabl
     if "rows_are_people" in action.hint:
         does, choices = "rows", _row_choices(found, table)
     elif "quasi_identifiers" in action.hint and "other" in action.hint:
-        if {*table.table.columns} - {*table.settings.decided}:
-            does, choices, sentence = "columns", *_column_choices(table)
+        doubted = [_doubt_choices(one) for one in found.roles.suggested if one.column in found.roles.known_anyway]
+        parts = [*([_column_choices(table)] if {*table.table.columns} - {*table.settings.decided} else []), *doubted]
+        if parts:
+            does, sentence = "columns", " ".join(words for _, words in parts)
+            choices = [choice for some, _ in parts for choice in some]
     elif action.protection is not None:
         asked = ProtectionRequest(**action.protection)
         without = f" without {counted(gone, 'column', 'columns')}" if (gone := len(asked.leave_out)) else ""
@@ -79,6 +84,20 @@ def _row_choices(found: Assessment, table: OpenTable) -> list[ActionChoice]:
         named = TableSettings(roles={person: "person"})
         choices.insert(0, ActionChoice(label=f"{person} tells whose record it is", settings=named))
     return choices
+
+
+def _doubt_choices(one: SuggestedRole) -> tuple[list[ActionChoice], str]:
+    """Buttons on a column that others know, though it was decided that they do not, and the sentence on it."""
+    name = one.column
+    known, drop = (TableSettings(roles={name: role}) for role in ("quasi-identifier", "drop"))
+    return (
+        [
+            ActionChoice(label=f"Count {name} as known", settings=known),
+            ActionChoice(label=f"Leave {name} out", settings=drop),
+        ],
+        f"{name} counts as known to others, whatever you said: {why_known_anyway(one)}. Count it as known, or leave it "
+        "out.",
+    )
 
 
 def _column_choices(table: OpenTable) -> tuple[list[ActionChoice], str]:

@@ -10,23 +10,17 @@ from typing import Any, Literal
 from incrowd.assessment.reasons import POPULATION_UNUSED
 from incrowd.protection import PROTECTION_METHODS
 from incrowd.web import candidate_models as models
+from incrowd.web.candidate_jobs import asked_by, is_candidate, protection_of, release_of, result_of
 from incrowd.web.cells import cell_text, masked_cell, masked_release
 from incrowd.web.conditions import judge_candidate, list_conditions
 from incrowd.web.downloads import file_name, upload_ending
 from incrowd.web.jobs import Job
 from incrowd.web.protection_models import ProtectionRequest
-from incrowd.web.refusals import Refusal
-from incrowd.web.releases import Release
 from incrowd.web.session_table import OpenTable
 from incrowd.wording import counted, number
 
 _LEAST_KEPT = 3  # columns on a card
 _OUTPUTS = {"bounds": "bounds", "midpoint": "midpoints", "mean": "means", "mode": "commonest values"}
-
-
-def is_candidate(job: Job) -> bool:
-    """True if a job made a protected table."""
-    return job.state == "done" and job.outcome is not None and job.outcome.release is not None
 
 
 def describe_candidates(jobs: Sequence[Job], table: OpenTable) -> list[models.Candidate]:
@@ -35,7 +29,7 @@ def describe_candidates(jobs: Sequence[Job], table: OpenTable) -> list[models.Ca
     same: dict[str, str] = {}
     for job in sorted(filter(is_candidate, jobs), key=lambda job: job.created):
         with suppress(FileNotFoundError):  # its file was deleted meanwhile
-            first = oldest.setdefault(_release(job).fingerprint, job)
+            first = oldest.setdefault(release_of(job).fingerprint, job)
             if first is not job:
                 same[job.id] = candidate_name(first)
     return [describe_candidate(job, table, same_as=same.get(job.id)) for job in jobs if is_candidate(job)]
@@ -43,7 +37,7 @@ def describe_candidates(jobs: Sequence[Job], table: OpenTable) -> list[models.Ca
 
 def describe_candidate(job: Job, table: OpenTable, *, same_as: str | None = None) -> models.Candidate:
     """A candidate as the API shows it; `same_as` names an older one with the same cells."""
-    result, made_by = _result(job), _made_by(job)
+    result, made_by = result_of(job), protection_of(job)
     reopened = table.history.reopened
     earlier = next((run for run in reopened.runs if run.protection == asked_by(job)), None) if reopened else None
     verdict, perturbed = judge_candidate(job), result["guarantee"]["perturbed"]
@@ -123,7 +117,7 @@ def detail_in_words(result: Mapping[str, Any], columns: int) -> str:
 
 def candidate_name(job: Job) -> str:
     """The name of a candidate: as the user named it, or by how it was protected."""
-    return job.name or name_of(_made_by(job))
+    return job.name or name_of(protection_of(job))
 
 
 def name_of(made_by: ProtectionRequest) -> str:
@@ -158,20 +152,13 @@ def _few(names: Sequence[str]) -> str:
     return f"{len(names):,} columns" if len(names) > 2 else " and ".join(name[:20] for name in names)
 
 
-def asked_by(job: Job) -> ProtectionRequest | None:
-    """The settings that make a candidate again, as the form shows them; None if a search has not found them yet."""
-    if job.kind == "solution":
-        return _made_by(job) if is_candidate(job) else None
-    return job.settings.protection if job.kind == "protection" and job.settings else None
-
-
 def name_candidates(jobs: Iterable[Job]) -> None:
     """Give every candidate of a table without a name a new one that no other has, the oldest first."""
     candidates = sorted((job for job in jobs if is_candidate(job)), key=lambda job: job.created)
     taken = {job.name for job in candidates}
     for job in candidates:
         if not job.name:
-            name, made_by = name_of(_made_by(job)), _made_by(job)
+            name, made_by = name_of(protection_of(job)), protection_of(job)
             if name in taken and made_by.secrets:
                 name += f", {_few(made_by.secrets)} kept secret"
             job.name = distinct_name(name, taken)
@@ -191,11 +178,11 @@ def distinct_name(name: str, taken: Collection[str]) -> str:
 def compare_pair(first: Job, second: Job, table: OpenTable) -> models.Pair:
     """Two candidates side by side: numbers, and the distributions of the quasi-identifiers that both release."""
     a, b = describe_candidate(first, table), describe_candidate(second, table)
-    ones, others = ({one["column"]: one for one in _result(job)["distributions"]} for job in (first, second))
+    ones, others = ({one["column"]: one for one in result_of(job)["distributions"]} for job in (first, second))
     return models.Pair(
         a=a,
         b=b,
-        numbers=[_compare(*entry) for entry in _numbers(_result(first), _result(second))],
+        numbers=[_compare(*entry) for entry in _numbers(result_of(first), result_of(second))],
         columns=[
             models.ComparedColumn(
                 column=name,
@@ -244,7 +231,7 @@ def _compare(name: str, a: float | None, b: float | None, less_is_better: bool) 
 
 def rows_side_by_side(job: Job, table: OpenTable, question: models.RowsQuestion) -> models.RowPairs:
     """Some rows of the original and of the protected table, with the cells that changed marked."""
-    release = _release(job)
+    release = release_of(job)
     total = release.table.rows
     count = max(0, min(question.rows, total - question.start))
     records = [release.record_of(question.start + row) for row in range(count)]
@@ -267,23 +254,3 @@ def rows_side_by_side(job: Job, table: OpenTable, question: models.RowsQuestion)
             )
         )
     return models.RowPairs(columns=names, rows=rows, total=total, masked=not question.show)
-
-
-def _made_by(job: Job) -> ProtectionRequest:
-    """The settings that made a candidate: those that a search found, or those of the request."""
-    return ProtectionRequest(**_result(job).get("protection", job.question))
-
-
-def _result(job: Job) -> dict[str, Any]:
-    """The result of a candidate as JSON; a refusal if the job made none."""
-    if not is_candidate(job):
-        raise Refusal(409, "only a finished protection can be shown in this way")
-    return job.answer().to_json()
-
-
-def _release(job: Job) -> Release:
-    """The protected table of a candidate; a refusal if the job made none."""
-    _result(job)
-    release = job.answer().release
-    assert release is not None
-    return release

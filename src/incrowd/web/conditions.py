@@ -5,32 +5,50 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from incrowd.assessment.verdict import order_reasons
+from incrowd.web.attack_results import attacks_before, attacks_on, list_successes
 from incrowd.web.jobs import Job
+
+_BEFORE = "It was attacked before the project was saved, and its cells may have changed since."
 
 
 def judge_candidate(candidate: Job) -> dict[str, Any]:
     """The verdict on a candidate as JSON, with the attacks on it: one that is above the limit makes a yes a no."""
     result = candidate.answer().to_json()
     verdict: dict[str, Any] = result["verdict"]
-    above = list(dict.fromkeys(line for attack in _attacks_on(candidate) for line in attack.get("above_limit", ())))
-    if not above:
+    limit, recipient = result["threshold"], result["recipient"]
+    above = list_successes(attacks_on(candidate), limit)
+    before = [] if above else list_successes(attacks_before(candidate), limit)
+    if not above and not before:
         return verdict
-    verdict = verdict | {"exposures": [*above, *verdict["exposures"]]}
+    exposures = [*above, *(f"{_BEFORE} {line}" for line in before), *verdict["exposures"]]
+    why = order_reasons(verdict["decision"], verdict["sentence"], exposures)
+    verdict = verdict | {"exposures": exposures, "why": list(why)}
     if verdict["decision"] != "within":
         return verdict
-    recommendation = f"Do not give it to {result['recipient']} as it is: an attack on it is above the limit."
+    if above:
+        advice = f"Do not give it to {recipient} as it is: an attack on it is above the limit."
+        return verdict | {"decision": "exposed", "headline": "No: an attack on it succeeds", "recommendation": advice}
     return verdict | {
-        "decision": "exposed",
-        "headline": "No: an attack on it succeeds",
-        "recommendation": recommendation,
+        "decision": "undecided",
+        "headline": "Undecided: attacked before with result No, attack it again",
+        "recommendation": f"Do not give it to {recipient} yet: an attack on it succeeded before the project was saved. "
+        "Attack it again.",
+        "attack_again": True,
     }
 
 
 def list_conditions(candidate: Job) -> list[str]:
     """What a yes about a candidate depends on: results of attacks, warnings, and the conditions of its verdict."""
     result, verdict = candidate.answer().to_json(), judge_candidate(candidate)
-    attacked = dict.fromkeys(f"It was attacked. {attack.get('sentence')}" for attack in _attacks_on(candidate))
-    return [*attacked, *warnings_of(result), *(verdict["inside_reasons"] if verdict["decision"] == "within" else [])]
+    attacked = dict.fromkeys(f"It was attacked. {attack.sentence}" for attack in attacks_on(candidate))
+    earlier = dict.fromkeys(f"{_BEFORE} {attack.sentence}" for attack in attacks_before(candidate))
+    return [
+        *attacked,
+        *earlier,
+        *warnings_of(result),
+        *(verdict["inside_reasons"] if verdict["decision"] == "within" else []),
+    ]
 
 
 def warnings_of(result: Mapping[str, Any]) -> list[str]:
@@ -51,10 +69,3 @@ def warnings_of(result: Mapping[str, Any]) -> list[str]:
             f"{len(naming):,} columns are passed on unchanged and have a different value in most of the {rows}: {names}"
         )
     return [*warnings, f"Careful: {what}. An attacker who knows {known} from elsewhere finds the person."]
-
-
-def _attacks_on(candidate: Job) -> list[dict[str, Any]]:
-    """What the audit trail, which outlives the jobs, tells of the attacks on a candidate; the newest first."""
-    trail = candidate.source.current.history.trail if candidate.source else []
-    attacks = (entry.details for entry in reversed(trail) if entry.what == "attack done")
-    return [details for details in attacks if details.get("released") == candidate.id]

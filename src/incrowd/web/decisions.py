@@ -7,7 +7,8 @@ from html import escape
 
 from incrowd.recipients import in_words, settle_limits, smallest_class
 from incrowd.reports.template_values import TEMPLATES
-from incrowd.web.candidates import describe_candidate, is_candidate, name_of
+from incrowd.web.candidate_jobs import is_candidate
+from incrowd.web.candidates import describe_candidate, name_of
 from incrowd.web.conditions import judge_candidate, list_conditions
 from incrowd.web.downloads import release_hashes
 from incrowd.web.fields import ROLE_WORDS

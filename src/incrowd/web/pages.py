@@ -155,7 +155,13 @@ def job_view(request: Request, job: str, form: str = "") -> HTMLResponse:
 
 def _page(request: Request, name: str, table: Any = None, **more: Any) -> HTMLResponse:
     tables = [
-        {"id": one.id, "name": one.name, "rows": one.table.rows, "columns": len(one.columns)}
+        {
+            "id": one.id,
+            "name": one.name,
+            "rows": one.table.rows,
+            "columns": len(one.columns),
+            "reopened": one.history.reopened.saved[:10] if one.history.reopened else None,
+        }
         for one in list(_session(request).tables.values())
     ]
     context: Mapping[str, Any] = {"page": name, "table": table, "tables": tables, **more}

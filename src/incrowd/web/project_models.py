@@ -144,10 +144,12 @@ class ProjectRun(Model):
     """A finished job: its question, a summary of its result, and how long it took.
 
     `protection` are the settings that make a candidate again; with `lacks_values` they lack hierarchies that list
-    values. An `outdated` run had other roles, scales or limits than the saved settings.
+    values. An `outdated` run had other roles, scales or limits than the saved settings. `job` is the id that attacks
+    name it by in the trail; null in projects of the first versions.
     """
 
     kind: JobKind
+    job: Id | None = None
     at: Short
     name: Text = ""
     question: Details

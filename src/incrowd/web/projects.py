@@ -9,7 +9,9 @@ from typing import Any
 from incrowd.tables.missing_codes import MissingCodes
 from incrowd.version import __version__
 from incrowd.web import project_models as models
-from incrowd.web.candidates import asked_by, is_candidate, name_candidates
+from incrowd.web.candidate_jobs import asked_by, is_candidate
+from incrowd.web.candidates import name_candidates
+from incrowd.web.conditions import judge_candidate
 from incrowd.web.jobs import Job
 from incrowd.web.models import Reading, TableSettings
 from incrowd.web.protection_models import ProtectionRequest
@@ -42,14 +44,17 @@ def save_project(table: OpenTable, jobs: list[Job], *, cells: bool) -> models.Pr
 
 
 def _save_run(job: Job, *, cells: bool) -> models.ProjectRun:
-    made_by = asked_by(job) if is_candidate(job) else None
+    made_by, summary = (asked_by(job) if is_candidate(job) else None), job.answer().summary
+    if is_candidate(job):  # with the attacks on it, which are judged apart
+        summary = summary | {name: judge_candidate(job)[name] for name in ("decision", "headline", "recommendation")}
     protection = without_rows(made_by) if made_by and not cells else made_by
     return models.ProjectRun(
         kind=job.kind,
+        job=job.id,
         at=job.created.isoformat(timespec="seconds"),
         name=job.name,
         question=job.question if cells else _question_without_rows(job.question),
-        summary=job.answer().summary,
+        summary=summary,
         seconds=job.info().seconds,
         protection=protection,
         lacks_values=protection != made_by,

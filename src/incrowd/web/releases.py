@@ -29,11 +29,15 @@ CellChange = Literal["kept", "coarser", "removed"]
 
 
 class AttackedRelease(NamedTuple):
-    """A release that is attacked, and the rows of the original that it keeps, if they are known."""
+    """A release that is attacked, and the rows of the original that it keeps, if they are known.
+
+    `release` is the protected table of a candidate; None for a table from elsewhere.
+    """
 
     name: str
     table: Table
     kept_rows: Any
+    release: Release | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ from incrowd.web import models
 from incrowd.web.cells import cell_text, masked_cell
 from incrowd.web.refusals import Refusal
 from incrowd.web.table_history import TableHistory
-from incrowd.wording import percent
+from incrowd.wording import counted, percent
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -281,5 +281,7 @@ def crowd_sentence(sizes: ClassSizes, known: int) -> str:
         return "Nothing is known to others yet: everybody looks alike. Say which columns others may know."
     alone = f"{sizes.uniques:,} of {sizes.people:,} people ({percent(sizes.uniqueness)}) look like nobody else."
     if not sizes.uniques:
-        alone = f"Nobody is alone: everybody looks like at least {sizes.smallest - 1:,} others."
+        alone = (
+            f"By {counted(known, 'column', 'columns')}, everybody looks like at least {sizes.smallest - 1:,} others."
+        )
     return f"{alone} An attacker who knows who is in the table guesses right {percent(sizes.correctness)} of the time."

@@ -19,7 +19,9 @@ from incrowd.wording import listed
 
 _Record = TypeVar("_Record", bound=Model)
 _MAX_STEPS = 100  # settings that undo can restore
-_MAX_TRAIL = 5_000  # entries of the audit trail
+_MAX_TRAIL = 5_000  # entries of the audit trail, besides results of attacks
+ATTACKED = "attack done"
+"""Entries of the audit trail that hold the result of an attack, which may take back a yes: they are never dropped."""
 
 
 class TableHistory:
@@ -63,7 +65,7 @@ class TableHistory:
     def note(self, what: str, **details: Any) -> None:
         """Add an entry to the audit trail; the oldest ones are dropped."""
         self.trail.append(TrailEntry(at=utc_now(), what=what, details=details))
-        del self.trail[:-_MAX_TRAIL]
+        self.trail[:] = _shortened(self.trail)
 
     @property
     def settings(self) -> models.TableSettings:
@@ -150,7 +152,7 @@ class TableHistory:
     def add_earlier_records(self, decisions: Sequence[RecordedDecision], trail: Sequence[TrailEntry]) -> None:
         """Insert earlier decisions and trail entries before those of this table, each once; the oldest are dropped."""
         self.decisions[:] = _joined(decisions, self.decisions)[-MOST_DECISIONS:]
-        self.trail[:] = _joined(trail, self.trail)[-_MAX_TRAIL:]
+        self.trail[:] = _shortened(_joined(trail, self.trail))
 
     def _fit_to_columns(self, settings: models.TableSettings, settled: Collection[str]) -> models.TableSettings:
         """Settings of another table without columns that this one lacks; roles and decisions of `settled` ones only."""
@@ -206,6 +208,13 @@ def _joined(earlier: Sequence[_Record], now: Sequence[_Record]) -> list[_Record]
     """All earlier records, then those of `now` that are not among them."""
     known = {one.model_dump_json() for one in earlier}
     return [*earlier, *(one for one in now if one.model_dump_json() not in known)]
+
+
+def _shortened(trail: list[TrailEntry]) -> list[TrailEntry]:
+    """The newest entries of an audit trail, and all results of attacks."""
+    if len(trail) <= _MAX_TRAIL:
+        return trail
+    return [*(entry for entry in trail[:-_MAX_TRAIL] if entry.what == ATTACKED), *trail[-_MAX_TRAIL:]]
 
 
 def _difference(before: models.TableSettings, after: models.TableSettings) -> dict[str, Any]:

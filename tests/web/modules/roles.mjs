@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { assignRole, confirmRoles, filledGroups, followSecrets, mayBeKnown, reasonInWords, roleInWords, undecided, withReason, withRole } from "./roles.js";
+import { assignRole, confirmRoles, countedBy, filledGroups, followSecrets, mayBeKnown, reasonInWords, roleInWords, undecided, withReason, withRole } from "./roles.js";
 
 const columns = ["age", "__proto__", "id", "note"].map((name) => ({ name }));
 const roles = Object.fromEntries([["age", "quasi-identifier"], ["__proto__", "quasi-identifier"], ["id", "person"], ["note", "other"]]);
@@ -53,4 +53,9 @@ test("what is kept secret follows the roles unless somebody chose other columns"
   assert.equal(asked({ sensitive: null, leave_out: [] }), null);
   assert.equal(asked({ sensitive: ["note"], l: 2, leave_out: [] }, { ...before, note: "other" }), null);
   assert.deepEqual(assignRole(columns, { ...settings, roles: { ...settings.roles, note: "sensitive" }, protection: { sensitive: ["note"], leave_out: [] } }, ["age"], "sensitive").changes.protection.sensitive, ["age", "note"]);
+});
+test("a count says by how many columns it is made until all are decided", () => {
+  assert.equal(countedBy(columns, settings), "by 2 of 4 columns; 1 not decided"); // __proto__ is suggested as known, and counted
+  assert.equal(countedBy(columns, settings, { short: true }), "by 2 of 4; 1 undecided");
+  assert.equal(countedBy(columns, { ...settings, decided: columns.map(({ name }) => name) }), "");
 });

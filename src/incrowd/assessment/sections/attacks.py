@@ -106,15 +106,16 @@ def judge_attacks(question: Question, attacks: ReleaseAttacks | None) -> AttackJ
     return AttackJudgement(
         (
             *attacks.copies,
-            *(
-                f"{one.sentence.rstrip('.')}. That is above the {chosen_percent(limit)} accepted ({one.about})."
-                for one, judgement in judged
-                if judgement == "over"
-            ),
+            *(describe_success(one.sentence, one.about, limit) for one, judgement in judged if judgement == "over"),
         ),
         any(judgement == "borderline" for _, judgement in judged),
         tuple(attacks.not_tried),
     )
+
+
+def describe_success(sentence: str, about: str, limit: float) -> str:
+    """What an attack that is above the limit achieves, by its sentence and what it is about."""
+    return f"{sentence.rstrip('.')}. That is above the {chosen_percent(limit)} accepted ({about})."
 
 
 def reasons_from_attacks(question: Question, attacks: ReleaseAttacks | None) -> Iterator[str]:

@@ -60,7 +60,8 @@ def _statements(assessment: Assessment) -> Iterator[Statement]:
                 f"{chosen_percent(risk.share_leaked)} leaks",
                 risk.probability,
                 percent(risk.probability),
-                f"The chance ({risk.odds}) that a given person is named from a leak of {people_in_words(risk.leaked)}.",
+                f"The average chance ({risk.odds}) that a person is named from a leak of "
+                f"{people_in_words(risk.leaked)}; that of the person at highest risk is {percent(risk.judged)}.",
                 "exact",
                 random,
             )
@@ -71,9 +72,9 @@ def _statements(assessment: Assessment) -> Iterator[Statement]:
         "largest leak within the threshold",
         largest.share,
         f"{people_in_words(largest.leaked)} ({percent(largest.share)})",
-        f"A larger leak names a given person with a chance above {accepted}."
+        f"A larger leak names the person at highest risk with a chance above {accepted}."
         if largest.share < 1
-        else f"Even if all of it leaks, a given person is named with a chance of at most {accepted}.",
+        else f"Even if all of it leaks, everybody is named with a chance of at most {accepted}.",
         "exact",
         random,
     )

@@ -52,7 +52,7 @@ def _released(key: str, table: OpenTable, server: Server, session: Session) -> t
     release = job.answer().release
     if release is None or job.table != table.id:
         raise Refusal(409, "only a protection of this table, or another table, can be attacked")
-    attacked = AttackedRelease(candidate_name(job), release.table, release.kept_rows)
+    attacked = AttackedRelease(candidate_name(job), release.table, release.kept_rows, release)
     return attacked, ReleasedFile.of_candidate(job, table.source)
 
 

@@ -5,7 +5,7 @@ import { listedCandidates } from "./candidates.js";
 import { showLens } from "./lenses.js";
 import { sameProtection } from "./ways.js";
 
-const place = document.getElementById("todo");
+const place = document.getElementById("todo"), low = matchMedia("(max-height: 30rem)"); // on a low screen, as at 200 % zoom, it would hide the lenses
 
 /** Take an action: the server changes the settings or starts a protection. */
 async function takeAction(job, action, choice, button) {
@@ -27,16 +27,25 @@ async function takeAction(job, action, choice, button) {
   button.disabled = false;
 }
 
+/** The candidate that a choice asks for, if it is made already. */
+const madeBy = ({ protection }) => protection && listedCandidates().find((one) => !one.question_changed && sameProtection(one.protection, protection));
+
 /** The button of a choice; for a protection that is among the candidates already, a button that shows them. */
 function actionButton(job, action, choice, index) {
-  const made = choice.protection && listedCandidates().find((one) => !one.question_changed && sameProtection(one.protection, choice.protection));
-  return made ? make("button", { type: "button", class: "made", onclick: () => showLens("candidates") }, `Done: show ${shorten(made.name, 40)}`)
-    : make("button", { type: "button", onclick: (event) => takeAction(job, action, index, event.currentTarget) }, choice.label);
+  const made = madeBy(choice);
+  if (!made) return make("button", { type: "button", onclick: (event) => takeAction(job, action, index, event.currentTarget) }, choice.label);
+  return make("button", { type: "button", class: "made", onclick: () => document.dispatchEvent(new CustomEvent("show-candidate", { detail: made.id })) }, `${made.decision === "within" ? "Done: show" : "Show"} ${shorten(made.name, 40)}`);
+}
+
+/** What has become of an advised protection that is made, but is no yes any more: an attack on it succeeds. */
+function takenBack(action) {
+  const made = action.choices.map(madeBy).find((one) => one && one.decision !== "within");
+  return made ? make("strong", { class: "taken-back" }, ` But since then: ${made.headline}.`) : null;
 }
 
 function draw() {
-  place.replaceChildren(...(advice.actions.length ? [make("h2", {}, "What to do"), make("ol", { class: "todo" }, advice.actions.map((action) => make("li", { "data-does": action.does },
-    make("span", {}, action.sentence.replaceAll("`", "")), action.choices.map((choice, index) => actionButton(advice.job, action, choice, index)))))] : []));
+  place.replaceChildren(...(advice.actions.length ? [make("details", { class: "fold-todo", open: place.querySelector("details")?.open ?? !low.matches }, make("summary", {}, make("h2", {}, "What to do")), make("ol", { class: "todo" }, advice.actions.map((action) => make("li", { "data-does": action.does },
+    make("span", {}, action.sentence.replaceAll("`", ""), takenBack(action)), action.choices.map((choice, index) => actionButton(advice.job, action, choice, index))))))] : []));
 }
 document.addEventListener("candidates-listed", draw);
 

@@ -110,7 +110,10 @@ export function showAnswersOf(kind, place, { form = "", again = null, shown = ()
         shown(job);
         if (!silent) announce("The answer is here.");
       } else await ended(job);
-    } catch (error) { if (!silent) showProblem(error); }
+    } catch (error) {
+      if (!silent) showProblem(error);
+      if (!place.childElementCount) place.replaceChildren(make("p", { class: "note" }, `This cannot be shown now. ${error.message}`)); // nothing is not shown as if there were nothing
+    }
     if (!isFinished(latest)) return; // a newer job runs
     place.classList.remove("fading");
     place.removeAttribute("aria-busy");

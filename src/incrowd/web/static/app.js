@@ -1,4 +1,5 @@
 // What all pages use: requests to the API, elements, messages, jobs, settings with undo, the choice of a table.
+import { stepInWords } from "./trail.js";
 
 export const table = document.body.dataset.table || null;
 
@@ -242,7 +243,9 @@ async function undoOrRedo(which) {
     await saving.catch(() => null); // otherwise a pending change would be saved after the undo
     const made = settingsFrom(await writeSettings("POST", `/${which}`));
     document.dispatchEvent(new CustomEvent("settings-restored", { detail: made }));
-    announce(which === "undo" ? "Undone." : "Done again.");
+    const [last] = (await api("GET", `/tables/${table}/trail`)).slice(-1), said = shorten(sentence(stepInWords(last)), 100);
+    document.getElementById("undone").textContent = said;
+    announce(said);
   } catch (error) { showProblem(error); }
 }
 

@@ -3,7 +3,7 @@ import { embeddedJson, focusOn, showAnswersOf } from "./answers.js";
 import { announce, api, clearProblem, count, debounced, isFinished, make, onJobChange, patch, percent, requestCounter, sentence, shorten, showProblem, startJob, table } from "./app.js";
 import { bench, saveAndUse } from "./bench.js";
 import { basisInWords, drawAfter, savedInWords } from "./status-bar.js";
-import { candidateConditions, conditionElements, foldConditions } from "./conditions.js";
+import { foldConditions, foldedConditions } from "./conditions.js";
 import { comparePinned } from "./comparison.js";
 import { STAMPS, drawLeading } from "./leading-verdict.js";
 import { fillExample } from "./example-record.js";
@@ -68,8 +68,8 @@ function cardElement(one) {
     make("p", { class: "small soft" }, one.question_changed ? "roles, scales or the recipient have changed since: protect again" : one.headline),
     one.stale && !one.question_changed ? make("p", { class: "small soft" }, "other settings than those in the form") : null,
     one.reason && !one.question_changed ? make("p", { class: "small" }, one.reason) : null,
-    one.question_changed ? null : conditionElements(candidateConditions(one)),
-    one.when_saved ? make("p", { class: "small soft" }, one.when_saved.highest === one.highest && one.when_saved.detail === one.detail ? "made again: the same as when it was saved" : `when it was saved: ${savedInWords(one.when_saved)}`) : null,
+    one.question_changed ? null : foldedConditions(one),
+    one.when_saved ? make("p", { class: "small soft" }, ["decision", "highest", "detail"].every((name) => one.when_saved[name] === one[name]) ? "made again: the same as when it was saved" : `when it was saved: ${savedInWords(one.when_saved)}`) : null,
     meters,
     leastKept(one),
     one.same_as === null ? null : make("p", { class: "small same" }, "The same table as ", make("bdi", {}, shorten(one.same_as, 80)), ": every cell is equal."),
@@ -99,8 +99,8 @@ onJobChange((job) => job.kind === "release" && job.table === table, (job) => {
   document.dispatchEvent(new CustomEvent("report-changed"));
 });
 
-/** The candidate in the status bar: the picked one if it is not stale, else the newest that is not stale, else the newest. */
-const current = () => cards.find((one) => one.id === picked && !one.stale) ?? cards.find((one) => !one.stale) ?? cards[0];
+/** The candidate of the status bar and of the verdict that leads: the picked one if it is not stale, else the newest that is not stale, else the newest. */
+export const current = (all = cards) => all.find((one) => one.id === picked && !one.stale) ?? all.find((one) => !one.stale) ?? all[0];
 
 function draw() {
   if (!renaming) patch(shelf, cards.map(cardElement)); // not while a name is typed; the end of renaming draws again

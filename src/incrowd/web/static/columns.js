@@ -7,7 +7,7 @@ import { ROLES, assignRole, confirmRoles, reasonInWords, roleInWords, undecided,
 import { filterCounts, neighbour, select, shownColumns } from "./triage.js";
 
 const list = document.getElementById("columns"), search = document.getElementById("search"), filter = document.getElementById("filter"), order = document.getElementById("order");
-const chosen = document.getElementById("chosen"), progress = document.getElementById("decided"), roleButtons = document.getElementById("role-buttons"), confirmAll = document.getElementById("confirm-all"), confirmButton = roleButtons.querySelector(".confirm");
+const selectAll = document.getElementById("select-all"), chosen = document.getElementById("chosen"), progress = document.getElementById("decided"), roleButtons = document.getElementById("role-buttons"), confirmAll = document.getElementById("confirm-all"), confirmButton = roleButtons.querySelector(".confirm");
 let state = { selected: new Set(), anchor: null }, focused = null, names = [];
 
 /** The row of a column: its role, the people it makes unique, and whether its role is decided. */
@@ -44,11 +44,14 @@ function draw() {
   list.removeAttribute("aria-busy");
 }
 
+const areAllSelected = () => names.length > 0 && state.selected.size === names.length;
 const rowOf = (name) => (name === null ? null : list.querySelector(`[data-column="${CSS.escape(name)}"]`));
 /** The columns that a key or a button applies to: the selected ones, or the one in focus. */
 const targetColumns = () => (state.selected.size ? names.filter((name) => state.selected.has(name)) : focused === null ? [] : [focused]);
 
 function drawChosen() {
+  selectAll.textContent = areAllSelected() ? "Select none" : "Select all shown";
+  selectAll.setAttribute("aria-pressed", String(areAllSelected()));
   const several = targetColumns();
   chosen.textContent = several.length > 1 ? `${count(several.length)} columns selected` : several.length ? shorten(several[0], 30) : "No column";
   for (const button of roleButtons.querySelectorAll("button[data-role]")) {
@@ -109,6 +112,12 @@ list.addEventListener("keydown", (event) => {
   else if (role) giveRole(role.role);
   else return;
   event.preventDefault();
+});
+selectAll.addEventListener("click", () => {
+  const some = new Set(areAllSelected() ? [] : names);
+  state = { selected: some, anchor: some.size ? names[0] : null };
+  draw();
+  announce(some.size ? `${count(some.size)} columns selected.` : "No column is selected.");
 });
 roleButtons.addEventListener("click", (event) => {
   const button = event.target.closest("button");

@@ -23,6 +23,13 @@ export function conditionElements(sentences) {
   return more.length ? [...all, make("details", { class: "condition small" }, make("summary", {}, `${more.length} more conditions`), more)] : all;
 }
 
+/** The recommendation, and the conditions of a yes folded with their number, where they stand in full elsewhere on the page. */
+export function foldedConditions(candidate) {
+  const { decision, sentence, conditions } = candidate, said = decision === "within" ? [conditionElement(sentence)] : [];
+  if (conditions.length < 2) return conditionElements(candidateConditions(candidate));
+  return [...said, make("details", { class: "condition small" }, make("summary", {}, decision === "within" ? `on ${conditions.length} conditions` : `${conditions.length} remarks`), conditions.map(conditionElement))];
+}
+
 /** Fold the conditions that the server has written out in a result. */
 export function foldConditions(place) {
   const all = [...place.querySelectorAll(".verdict p.condition")];

@@ -3,6 +3,7 @@ import { bench, onChange } from "./bench.js";
 import { count, make, percent } from "./app.js";
 import { ALONE, CROWD, JOINED, SMALL, below, bins, layout } from "./crowd-layout.js";
 import { showPerson } from "./person.js";
+import { countedBy } from "./roles.js";
 import { setClassSize } from "./protect.js";
 
 const canvas = document.getElementById("crowd"), words = document.getElementById("crowd-words"), rows = document.getElementById("crowd-rows"), slider = document.getElementById("crowd-k");
@@ -103,9 +104,11 @@ function describe(k) {
   useButton.disabled = k < 2;
   useButton.textContent = k > 1 ? `Use k = ${k}` : "Use this k";
   slider.setAttribute("aria-valuetext", k > 1 ? `classes of at least ${k}` : "as it is");
-  words.textContent = k > 1
+  const partly = countedBy(bench.columns, bench.settings);
+  words.classList.toggle("preliminary", partly !== "");
+  words.textContent = (partly && `Not the whole risk: counted ${partly}, and the verdict takes these as known. `) + (k > 1
     ? `With classes of at least ${k}, ${count(few)} of ${count(crowd.people)} people (${percent(few / crowd.people)}) would be joined with others; nobody would be alone.`
-    : crowd.sentence;
+    : crowd.sentence);
   rows.replaceChildren(...bins(crowd.sizes, crowd.counts, k).map((bin) => make("tr", {}, make("th", { scope: "row" }, bin.words),
     make("td", { class: "number" }, count(bin.people)), make("td", { class: "number" }, k > 1 ? count(bin.after) : ""))));
   canvas.setAttribute("aria-label", `${count(crowd.people)} people in ${count(crowd.classes)} classes, ${count(alone)} of them alone. The table beside it has the numbers.`);
@@ -151,4 +154,5 @@ onChange("counted", () => {
   arrange();
   canvas.dataset.people = crowd ? String(crowd.people) : "";
 });
+onChange("settings", () => { if (crowd) describe(Number(slider.value)); }); // a decision changes what is said, not what is counted
 export const redraw = () => paint();

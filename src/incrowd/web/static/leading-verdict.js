@@ -1,6 +1,6 @@
 // Which verdict leads above the lenses: that of the current candidate once there is one, with that of the table as it is folded below it.
 import { make, patch, shorten } from "./app.js";
-import { candidateConditions, conditionElements } from "./conditions.js";
+import { foldedConditions } from "./conditions.js";
 
 export const STAMPS = { within: "✓", undecided: "?", exposed: "!", borderline: "≈", over: "✕" };
 const place = document.getElementById("candidate-verdict"), original = document.getElementById("original"), todo = document.getElementById("todo");
@@ -18,7 +18,7 @@ function verdictElement(one) {
     make("div", {},
       make("p", { class: "eyebrow" }, "Candidate ", make("bdi", {}, shorten(one.name, 80)), one.stale ? ", made by other settings than those in the form" : ""),
       make("h2", { id: "candidate-title" }, one.headline),
-      one.decision === "within" ? conditionElements(candidateConditions(one)) : [make("p", { class: "small" }, one.sentence), one.reason ? make("p", { class: "small" }, one.reason) : null],
+      one.decision === "within" ? foldedConditions(one) : [make("p", { class: "small" }, one.sentence), one.reason ? make("p", { class: "small" }, one.reason) : null],
       make("p", { class: "row" }, make("button", { type: "button", class: "quiet", onclick: () => document.dispatchEvent(new CustomEvent("show-candidate", { detail: one.id })) }, "Show this candidate"))));
 }
 

@@ -37,7 +37,8 @@ async function showChance() {
   isAsking = true;
   try {
     const found = await api("POST", `/tables/${table}/leak-now`, { share: SHARES[Number(share.value)], targets: [Number(targets.value)] }), risk = found.risks[0];
-    chance.textContent = `${risk.odds}: ${percent(risk.probability)} to name ${risk.targets === 1 ? "the person" : `all ${risk.targets} people`} from a leak of ${count(risk.leaked)}`;
+    const highest = risk.highest === null ? "" : `; ${percent(risk.highest)} for the person at highest risk`;
+    chance.textContent = `${risk.odds}: ${percent(risk.probability)} on average to name ${risk.targets === 1 ? "the person" : `all ${risk.targets} people`} from a leak of ${count(risk.leaked)}${highest}`;
     chance.dataset.leaked = String(risk.leaked);
   } catch (error) { showProblem(error); }
   isAsking = false;

@@ -1,7 +1,7 @@
 // The project file, decisions, and the audit trail.
 import { announce, api, clearProblem, count, make, readProject, requestCounter, shorten, showProblem, table } from "./app.js";
 import { candidateConditions, conditionElements } from "./conditions.js";
-import { reportElement } from "./candidates.js";
+import { current, reportElement } from "./candidates.js";
 import { allSaved, reloadSettings } from "./bench.js";
 import { onLens } from "./lenses.js";
 import { continueProject } from "./reopened.js";
@@ -9,7 +9,7 @@ import { DECISIONS, stepInWords } from "./trail.js";
 
 const file = document.getElementById("project-file"), trail = document.getElementById("trail");
 const form = document.getElementById("decide"), decided = document.getElementById("decisions"), which = document.getElementById("decided-on");
-const counted = document.getElementById("trail-count"), conditions = document.getElementById("decided-conditions");
+const counted = document.getElementById("trail-count"), conditions = document.getElementById("decided-conditions"), outdated = document.getElementById("decide-outdated");
 
 /** Send a project file to the server, which applies it to this table. */
 async function loadProject(chosen) {
@@ -22,7 +22,7 @@ async function loadProject(chosen) {
 }
 file.addEventListener("change", () => { if (file.files.length) loadProject(file.files[0]).catch(showProblem); file.value = ""; });
 
-let candidates = [], picked = false; // until the user picks one, the newest candidate that may go out is chosen
+let candidates = [], picked = false; // until the user picks one, the candidate of the verdict that leads is chosen
 which.addEventListener("change", () => { picked = true; drawConditions(); });
 /** Show the conditions of a yes and the report of the chosen candidate, beside the form of the decision. */
 function drawConditions() {
@@ -41,9 +41,9 @@ async function draw() {
   const numbered = all.map((one, index) => [one, index]), elsewhere = numbered.filter(([one]) => !one.on_this_table);
   decided.replaceChildren(...numbered.filter(([one]) => one.on_this_table).map(line), ...(elsewhere.length ? [make("li", {}, make("b", {}, "Not about this table: decided about earlier ones of the project")), ...elsewhere.map(line)] : []));
   const chosen = which.value;
-  which.replaceChildren(make("option", { value: "" }, "the table as it is"), ...candidates.map((one) => make("option", { value: one.id, disabled: one.question_changed }, `${shorten(one.name, 60)}${one.question_changed ? " (out of date: protect again)" : ""}`)));
-  if (candidates.some((one) => one.id === chosen && !one.question_changed)) which.value = chosen; // the choice stays
-  else if (!picked) which.value = candidates.find((one) => one.decision === "within" && !one.question_changed)?.id ?? "";
+  which.replaceChildren(make("option", { value: "" }, "the table as it is"), ...candidates.map((one) => make("option", { value: one.id, disabled: one.question_changed }, `${shorten(one.name, 60)}${one.question_changed ? " (out of date: protect again)" : one.decision === "within" ? "" : ` (${one.headline})`}`)));
+  const wanted = picked ? candidates.find((one) => one.id === chosen) : current(candidates);
+  which.value = wanted && !wanted.question_changed ? wanted.id : "";
   drawConditions();
   trail.replaceChildren(...steps.slice(-100).reverse().map((step) => make("li", {}, make("time", { datetime: step.at }, step.at.slice(0, 16).replace("T", " ")), ` ${shorten(stepInWords(step), 200)}`)));
   counted.textContent = count(steps.length);
@@ -61,9 +61,21 @@ form.addEventListener("submit", async (event) => {
   } catch (error) { showProblem(error); }
 });
 
-/** Load the decisions and the audit trail each time the report is shown. */
+/** Draw, or say beside what was drawn before that it may be older. */
+async function redraw() {
+  try {
+    await draw();
+    outdated.hidden = true;
+  } catch (error) {
+    outdated.hidden = false;
+    showProblem(error);
+  }
+}
+
+/** Load the decisions and the audit trail at once, so that they stay in sight if the app ends, and each time the report is shown. */
 export async function initProject() {
-  onLens("report", () => draw().catch(showProblem), () => draw().catch(showProblem));
+  onLens("report", redraw, redraw);
+  await redraw();
   if (location.hash !== "#reopened") return; // the first page loaded the project together with the table
   history.replaceState(null, "", location.pathname);
   await continueProject();

@@ -7,12 +7,13 @@ import { showLens } from "./lenses.js";
 import { checkedColumns, fillFields, offerColumns, readFields, showFields } from "./option-fields.js";
 import { fillTables } from "./other-tables.js";
 import { focusWrongField } from "./question.js";
+import { undecided } from "./roles.js";
 import { drawSteps, readSteps } from "./steps.js";
 
 const form = document.getElementById("protection");
 const method = document.getElementById("method"), k = document.getElementById("k"), t = document.getElementById("t"), l = document.getElementById("l"), everybody = document.getElementById("k-map-people");
 const resolution = document.getElementById("resolution"), sensitive = document.getElementById("sensitive"), output = document.getElementById("output");
-const columns = document.getElementById("column-limits"), refused = document.getElementById("refused"), suggested = document.getElementById("suggested"), more = document.getElementById("more-ways");
+const columns = document.getElementById("column-limits"), refused = document.getElementById("refused"), suggested = document.getElementById("suggested"), leavesOut = document.getElementById("leaves-out"), more = document.getElementById("more-ways");
 const PARTS = [["", "as above"], ["64", "64 parts"], ["32", "32 parts"], ["16", "16 parts"], ["8", "8 parts"], ["4", "4 parts"], ["2", "2 parts"]];
 const ACTIONS = [
   ["", "leave as it is"], ["ranges=20", "20 ranges"], ["ranges=10", "10 ranges"], ["ranges=5", "5 ranges"],
@@ -45,7 +46,7 @@ const furtherOptions = (demands) => readFields(demands, methodOf(method.selected
 
 /** Say beside the buttons why nothing was made; older results are marked as older. */
 export function refuse(error) {
-  refused.textContent = error.message;
+  refused.replaceChildren(error.message, ...(error.link ?? []));
   document.dispatchEvent(new CustomEvent("protection-refused"));
 }
 /** Refuse to start a job while a field is wrong or a change is not saved. */
@@ -64,6 +65,9 @@ function showFittingFields() {
   document.getElementById("method-help").textContent = method.selectedOptions[0].dataset.help + (unused ? " How columns are made coarser, as you set it, is not used." : "");
   form.querySelectorAll(".for-t").forEach((one) => { one.hidden = !methodTakes("t") && !methodTakes("l") && !t.value && !l.value && !sensitive.value; }); // a field that is filled stays visible
   showFields(methodOf(method.selectedOptions[0]));
+  const gone = checkedColumns().leave_out;
+  leavesOut.hidden = !gone.length;
+  leavesOut.textContent = `Also leaves out ${shorten(gone.join(", "), 120)}, as set under “Method and other demands”.`;
   for (const [what, inputs] of Object.entries(FORM)) form.querySelectorAll(".for-" + what).forEach((one) => { one.hidden = !inputs.some(methodTakes); });
   if (FORM.columns.some(methodTakes) && columns.dataset.method !== method.value) drawColumns();
   if (methodTakes("perturbation") && columns.dataset.method !== method.value) drawPerturbation();
@@ -174,10 +178,19 @@ export async function compare() {
   showLens("candidates");
   document.dispatchEvent(new CustomEvent("comparing"));
 }
+/** Refuse a search while columns are undecided: nothing could pass, since the verdict takes them as known. */
+function refuseUndecided() {
+  const open = undecided(bench.columns, bench.settings).length;
+  if (!open) return;
+  const error = new Error(`Decide the columns first: ${open} of ${bench.columns.length} ${open === 1 ? "is" : "are"} not decided, and nothing passes before. `);
+  error.link = [make("a", { href: "#columns", class: "decide-columns" }, "Decide them")];
+  throw error;
+}
 /** Start the search for the least loss that passes, with the demands of the form; suggested values are no demands. */
 export async function solve() {
   await canStart();
   const protection = readForm();
+  refuseUndecided();
   if (!suggested.hidden) { delete protection.sensitive; delete protection.l; }
   untouched = false;
   sessionStorage.setItem(SOLVING, (await startJob(`/tables/${table}/solutions`, { seconds: 120, protection })).id);

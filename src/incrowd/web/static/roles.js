@@ -14,6 +14,13 @@ const SINGLE_ROLES = ["person", "weight"]; // at most one column has such a role
 export const withRole = (columns, settings, role) => columns.filter((column) => settings.roles[column.name] === role).map((column) => column.name);
 export const undecided = (columns, settings) => columns.filter((column) => !settings.decided.includes(column.name)).map((column) => column.name);
 
+/** How many columns a count is made by while it leaves out undecided ones, which the verdict takes as known; in few words for a tile. Empty otherwise. */
+export function countedBy(columns, settings, { short = false } = {}) {
+  const known = withRole(columns, settings, "quasi-identifier"), open = undecided(columns, settings).filter((name) => !known.includes(name)).length, number = (value) => value.toLocaleString("en-US");
+  const of = `by ${number(known.length)} of ${number(columns.length)}`;
+  return !open ? "" : short ? `${of}; ${number(open)} undecided` : `${of} columns; ${number(open)} not decided`;
+}
+
 /** The undecided columns with a reason for their role; for “other” without a reason, a person must decide. */
 export const withReason = (columns, settings) => undecided(columns.filter(({ name, suggested, confidence }) => settings.roles[name] !== "other" || (suggested === "other" && confidence !== "low")), settings);
 /** The role of a column in its row, and what a screen reader adds; without a reason for its role, it says “decide”. */

@@ -1,7 +1,7 @@
 // The status bar: the state of each step, the risk before and after protection, the limit, and the detail that is kept.
 import { bench, classSize, highestAccepted, onChange } from "./bench.js";
 import { count, percent, shorten } from "./app.js";
-import { undecided } from "./roles.js";
+import { countedBy, undecided } from "./roles.js";
 
 const BASES = { table: "in the table", population: "in the population", attacks: "by attacks" };
 export const basisInWords = (basis) => BASES[basis] ?? BASES.table;
@@ -29,7 +29,7 @@ function drawRisk() {
   const found = bench.counts;
   const state = !assessed ? "open" : assessed.stale ? "stale" : "done", judged = state === "done" && risk.highest !== null ? risk : null;
   const byClasses = judged?.basis === "population" && after && !after.question_changed && after.highest_basis === "table" && after.highest_before !== null;
-  const words = `${byClasses ? `in the table, as after; ${percent(judged.highest)} ${basisInWords(judged.basis)}` : basisInWords(judged?.basis)}; ${{ open: assessing ? "being assessed" : "not assessed yet", stale: "assess again", done: "assessed" }[state]}`;
+  const words = !judged && countedBy(bench.columns, bench.settings, { short: true }) || `${byClasses ? `in the table, as after; ${percent(judged.highest)} ${basisInWords(judged.basis)}` : basisInWords(judged?.basis)}; ${{ open: assessing ? "being assessed" : "not assessed yet", stale: "assess again", done: "assessed" }[state]}`;
   const ifs = judged?.decision === "within" ? [...judged.conditions, ...bench.info.conditions] : [];
   tile("risk").toggleAttribute("data-ifs", ifs.length > 0);
   fillTile("risk", byClasses ? percent(after.highest_before) : judged ? percent(judged.highest) : bench.isCounting && !found ? "…" : found ? percent(1 / found.k) : "–", words, state, byClasses && after.population_unused ? [...ifs, after.population_unused] : ifs);
@@ -45,9 +45,10 @@ function drawAfter(candidate) {
   }
   const state = candidate.stale ? "stale" : candidate.decision === "within" ? "done" : "open";
   const ifs = state === "done" ? candidate.conditions : [], words = { stale: "old settings", done: ifs.length ? "may go out, on conditions" : "may go out", open: "not yes" }[state];
+  const short = state === "done" && ifs.length ? "on conditions" : words, basis = basisInWords(candidate.highest_basis); // the whole text is the title: a tile has about 30 letters
   tile("after").toggleAttribute("data-ifs", ifs.length > 0);
-  fillTile("after", percent(candidate.highest), `${basisInWords(candidate.highest_basis)}; ${words}: ${shorten(candidate.name, 40)}`, state, ifs);
-  fillTile("detail", percent(candidate.detail), candidate.detail_words, "", candidate.perturbed.length ? ["no class is promised"] : [`k = ${count(candidate.after.k)}`]);
+  fillTile("after", percent(candidate.highest), `${basis}; ${short}`, state, [`${basis}; ${words}: ${shorten(candidate.name, 40)}`, ...ifs]);
+  fillTile("detail", percent(candidate.detail), "of columns known to others", "", [candidate.detail_words, ...(candidate.perturbed.length ? ["no class is promised"] : [`k = ${count(candidate.after.k)}`])]);
 }
 export { drawAfter };
 
@@ -72,5 +73,5 @@ export function drawAssessing(isRunning) {
   if (!assessed) fillTile("report", "–", assessing ? "being assessed" : "after an assessment", "open");
   drawRisk();
 }
-onChange("settings", () => { drawColumns(); drawLimit(); });
+onChange("settings", () => { drawColumns(); drawLimit(); drawRisk(); });
 onChange("counted", drawRisk);

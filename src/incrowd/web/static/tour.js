@@ -31,11 +31,11 @@ export function cellInWords(name, cell) {
 }
 
 const STEPS = [
-  { title: "These people do not exist", text: () => `${count(bench.counts.people)} invented hospital stays. A mark is a person, or a few who look alike. The farther out, the fewer look like them: at the rim they are alone.` },
-  { title: "Your neighbour is among them", text: () => `You know from the street: ${description}. That is not a name. Is it enough?`, needed: true, act: "Find them", does: () => showPerson(neighbour.record, true) },
-  { title: "Found", text: () => `It was: ${neighbour.alike === 1 ? "nobody else is like that" : `only ${count(neighbour.alike)} are like that`}. Anybody who gets this table now reads the rest of the record, the diagnosis (diag_p) and the bill (charge): they stand below it. No name was needed.` },
-  { title: "What gives them away?", text: () => "In the list of columns, a number says how many people are alone because others know it. Take the most telling one away and watch the crowd move; Undo brings it back.", act: "Take age away", does: () => giveRole("age_yrs", "other") },
-  { title: "Or make everybody look like others", text: () => "Move “Smallest class (k)” beside the drawing: those alone are joined with others, until everybody is one of at least k. Nothing is changed yet.", act: "Show it", does: () => showClasses(11) },
+  { title: "These people do not exist", at: "#crowd", text: () => `${count(bench.counts.people)} invented hospital stays. A mark is a person, or a few who look alike. The farther out, the fewer look like them: at the rim they are alone.` },
+  { title: "Your neighbour is among them", at: "#crowd", text: () => `You know from the street: ${description}. That is not a name. Is it enough?`, needed: true, act: "Find them", does: () => showPerson(neighbour.record, true) },
+  { title: "Found", at: "#person-view", text: () => `It was: ${neighbour.alike === 1 ? "nobody else is like that" : `only ${count(neighbour.alike)} are like that`}. Anybody who gets this table now reads the rest of the record, the diagnosis (diag_p) and the bill (charge): they stand below it. No name was needed.` },
+  { title: "What gives them away?", at: "#crowd", text: () => "In the list of columns, a number says how many people are alone because others know it. Take the most telling one away and watch the crowd move; Undo brings it back.", act: "Take age away", does: () => giveRole("age_yrs", "other") },
+  { title: "Or make everybody look like others", at: "#crowd", text: () => "Move “Smallest class (k)” beside the drawing: those alone are joined with others, until everybody is one of at least k. Nothing is changed yet.", act: "Show it", does: () => showClasses(11) },
   { title: "Now decide", text: () => "A suggestion is no decision: confirm what the columns are, say who is to get the table, and press Assess. “Least loss that passes” then finds the gentlest protection that may go out." },
 ];
 
@@ -50,6 +50,11 @@ function showClasses(k) {
   slider.dispatchEvent(new Event("input"));
 }
 
+/** On a phone, scroll what a step speaks of above the sheet of the tour. */
+function showSubject({ at }) {
+  if (at && matchMedia("(max-width: 40rem)").matches) requestAnimationFrame(() => document.querySelector(at)?.scrollIntoView({ block: "start" }));
+}
+
 function endTour() {
   place.hidden = true;
   history.replaceState(null, "", location.pathname);
@@ -58,11 +63,12 @@ function endTour() {
 function showStep(index) {
   const step = STEPS[index], last = index === STEPS.length - 1;
   let acted = false;
-  const actNow = () => { acted = true; showLens("crowd"); step.does(); }; // the next step tells of its result
+  const actNow = () => { acted = true; showLens("crowd"); step.does(); showSubject(step); }; // the next step tells of its result
   const act = step.act && make("button", { type: "button", class: "act", onclick: actNow }, step.act);
   place.replaceChildren(make("p", { class: "small soft" }, `Step ${index + 1} of ${STEPS.length}`), make("h2", { tabindex: "-1" }, step.title), make("p", {}, step.text()),
     make("p", { class: "row" }, act, make("button", { type: "button", class: act ? "" : "main", onclick: () => { if (step.needed && !acted) actNow(); if (last) endTour(); else showStep(index + 1); } }, last ? "Look around" : "Next"), last ? null : make("button", { type: "button", class: "quiet", onclick: endTour }, "Leave the tour")));
   place.querySelector("h2").focus({ preventScroll: true });
+  showSubject(step);
 }
 
 /** Start the tour if the address ends in #tour and columns are known. */

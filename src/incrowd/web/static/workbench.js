@@ -45,7 +45,7 @@ document.addEventListener("comparing", () => pane("middle"));
 document.addEventListener("click", (event) => {
   if (!event.target.closest?.("a[href='#columns']")) return;
   event.preventDefault();
-  pane("columns", () => document.querySelector("#columns [tabindex='0']")?.focus());
+  pane("columns", event.target.matches(".decide-columns") ? showUndecided : () => document.querySelector("#columns [tabindex='0']")?.focus());
 });
 
 /** Show the conditions of the protection that made the table, and the notes on the reading of its file: the first one, with the others folded. */

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from incrowd._support.progress import Progress
-from incrowd.assessment.sections.attacks import JudgedAttack, judge_attacks, judge_each_attack
+from incrowd.assessment.sections.attacks import JudgedAttack, judge_each_attack
 from incrowd.attacks import ReleaseAttacks, attack_release
 from incrowd.figures.attack_charts import attack_plot
 from incrowd.reports import DataTable, Figure
 from incrowd.tables import Table
 from incrowd.web import models
+from incrowd.web.attack_results import summarize_attacks
 from incrowd.web.jobs import Outcome, Publish, Task
 from incrowd.web.releases import AttackedRelease
 from incrowd.web.session_table import OpenTable
@@ -61,8 +61,7 @@ def attack_task(
             "exposed": {"people": len(exposed), "rows": [one.to_dict() for one in exposed[:_MAX_EXPOSED]]},
         }
         figures = as_figures([_figure(found, limit)] if found.attacks else [], table.table.columns)
-        above = judge_attacks(replace(judged_by, released=question.released), found).over
-        summary = {"sentence": found.sentence, "released": question.released, "above_limit": list(above)}
+        summary = summarize_attacks(found, question.released, released.release)
         return Outcome(found, lambda: result, lambda: figures, summary=summary)
 
     return run

@@ -90,7 +90,8 @@ class _TableLeak:
         self._table, self._question = table, question
         self._known, self._person = table.with_role("quasi-identifier"), table.one_with_role("person")
         self.recipient = in_words(table.settings.recipient)
-        self.accepted = decided_question(table).limits.highest
+        self._limits = decided_question(table).limits
+        self.accepted = self._limits.highest
         self.targets = sorted(set(question.targets))
 
     @property
@@ -111,12 +112,25 @@ class _TableLeak:
             for name, sizes in tables.items()
         }
         result = _result(self._question, self.sizes, leaked, self.targets, risks)
-        result["accepted"] = {
-            "for": self.recipient,
-            "at_most": self.accepted,
-            "kept": all(judge(risk.probability, self.accepted) == "within" for risk in risks["the table"]),
-        }
+        result["accepted"] = self._judge(leak_risk(self.sizes, leaked))
         return result, risks
+
+    def _judge(self, risk: LeakRisk) -> dict[str, Any]:
+        """The chance of one person beside the recipient's limits: at highest risk, and on average if that has one."""
+        limits = self._limits
+        of_highest, of_average = judge(risk.judged, limits.highest), judge(risk.probability, limits.of_average)
+        return {
+            "for": self.recipient,
+            "at_most": limits.highest,
+            "class_size": limits.class_size,
+            "on_average": limits.average,
+            "highest": risk.judged,
+            "average": risk.probability,
+            "smallest_class": self.sizes.smallest,
+            "kept_by_highest": of_highest == "within",
+            "kept_on_average": of_average == "within",
+            "kept": (of_highest, of_average) == ("within", "within"),
+        }
 
 
 def leaked_people(question: models.LeakQuestion | models.SimulationQuestion, people: int) -> int:
@@ -141,7 +155,7 @@ def _result(
         "risks": [risk.to_dict() for risk in risks["the table"]],
         "planned": [risk.to_dict() for name, planned in risks.items() if name != "the table" for risk in planned],
         "thresholds": [
-            {"at_most": limit, "for": who, "kept": judge(risk.probability, limit) == "within"}
+            {"at_most": limit, "for": who, "kept": judge(risk.judged, limit) == "within"}
             for risk in risks["the table"]
             if risk.targets == 1
             for limit, who in limits_on_a_person().items()

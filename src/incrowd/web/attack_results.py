@@ -1,0 +1,125 @@
+"""Results of attacks on a candidate: they belong to its cells, and outlive the job, the server and the project file.
+
+The audit trail holds them, with the SHA-256 of the release. It holds risks, so that another limit judges them again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Annotated, Any
+
+from pydantic import Field, ValidationError
+
+from incrowd.assessment.sections.attacks import describe_success
+from incrowd.attacks import ReleaseAttacks
+from incrowd.recipients import judge
+from incrowd.web.candidate_jobs import asked_by, release_of
+from incrowd.web.fields import Id, Model
+from incrowd.web.jobs import Job
+from incrowd.web.releases import Release
+from incrowd.web.table_history import ATTACKED
+
+_MADE = ("protection done", "solution done")
+
+
+class AttackSummary(Model):
+    """One attack: what it is about, its risk with the interval, and the risk in a sentence."""
+
+    about: str
+    sentence: str
+    risk: Annotated[list[float], Field(min_length=3, max_length=3)]
+
+
+class AttackResults(Model):
+    """Attacks on a release in plain JSON types, without cells.
+
+    `content` is the SHA-256 of the release, null for a table from elsewhere. Results of the first versions have only
+    `above_limit`: the sentences on attacks that were above the limit of that time.
+    """
+
+    released: Id
+    sentence: str
+    job: Id | None = None
+    content: str | None = None
+    copies: list[str] = Field(default_factory=list)
+    attacks: list[AttackSummary] = Field(default_factory=list)
+    above_limit: list[str] = Field(default_factory=list)
+
+    def successes(self, limit: float) -> list[str]:
+        """The attacks that are above a limit, each in a sentence."""
+        return [
+            *self.copies,
+            *(_describe(one, limit) for one in self.attacks if _is_over(one, limit)),
+            *self.above_limit,
+        ]
+
+
+def _is_over(one: AttackSummary, limit: float) -> bool:
+    value, low, high = one.risk
+    return judge(value, limit, (low, high)) == "over"
+
+
+def _describe(one: AttackSummary, limit: float) -> str:
+    return describe_success(one.sentence, one.about, limit)
+
+
+def summarize_attacks(found: ReleaseAttacks, released: str, release: Release | None) -> dict[str, Any]:
+    """Attacks for the audit trail; `released` is the id of the candidate or table, `release` that of a candidate."""
+    results = AttackResults(
+        released=released,
+        sentence=found.sentence,
+        content=release.fingerprint if release else None,
+        copies=list(found.copies),
+        attacks=[AttackSummary(about=one.about, sentence=one.sentence, risk=list(one.risk)) for one in found.deciding],
+    )
+    return results.model_dump(exclude={"job", "above_limit"})
+
+
+def attacks_on(candidate: Job) -> list[AttackResults]:
+    """Attacks on the cells of a candidate, by whatever name and settings they were released; the newest first."""
+    return [attack for attack in _list_attacks(candidate) if _is_on(candidate, attack)]
+
+
+def attacks_before(candidate: Job) -> list[AttackResults]:
+    """Attacks in the reopened project on the same protection with other, or unknown, cells; not those repeated since.
+
+    Attacks are repeated if every one was run on the cells of the candidate, those of the first versions if any was.
+    """
+    history = candidate.source.current.history if candidate.source else None
+    reopened, asked = (history.reopened if history else None), asked_by(candidate)
+    if history is None or reopened is None or asked is None:
+        return []
+    runs = [run for run in reopened.runs if run.protection == asked]
+    made = [entry.details for entry in history.trail if entry.what in _MADE]
+    jobs = {run.job for run in runs if run.job is not None}
+    jobs |= {one["job"] for one in made if any(one == {"job": one.get("job"), **run.summary} for run in runs)}
+    earlier = [one for one in _list_attacks(candidate) if one.released in jobs and not _is_on(candidate, one)]
+    repeated = {one.about for attack in attacks_on(candidate) for one in attack.attacks}
+    return [attack for attack in earlier if not repeated or {one.about for one in attack.attacks} - repeated]
+
+
+def list_successes(attacks: Iterable[AttackResults], limit: float) -> list[str]:
+    """The attacks that are above a limit, each in a sentence, once."""
+    return list(dict.fromkeys(line for attack in attacks for line in attack.successes(limit)))
+
+
+def _is_on(candidate: Job, attack: AttackResults) -> bool:
+    if attack.released == candidate.id:
+        return True
+    with suppress(FileNotFoundError):  # its file was deleted meanwhile
+        return attack.content is not None and attack.content == release_of(candidate).fingerprint
+    return False
+
+
+def _list_attacks(candidate: Job) -> list[AttackResults]:
+    """All attacks in the audit trail of the candidate's table, the newest first."""
+    trail = candidate.source.current.history.trail if candidate.source else []
+    found = []
+    for entry in reversed(trail):
+        if entry.what == ATTACKED:
+            try:
+                found.append(AttackResults(**entry.details))
+            except (ValidationError, TypeError):  # a file that no server wrote
+                continue
+    return found

@@ -1,0 +1,150 @@
+"""What somebody found who used the app for the first time, in a browser: no answer is better than what is known."""
+
+import pytest
+from playwright.sync_api import expect
+from tests.web.browsing import answered, ask, look
+
+pytestmark = pytest.mark.xdist_group("browser-bench")  # one worker: the browser is started once
+ROLES = {"age": "quasi-identifier", "sex": "quasi-identifier", "shoe": "other", "city": "other"}
+
+
+def people(page, base, tmp_path, roles=ROLES, **settings):
+    """A table of 400 people with given roles; its id."""
+    rows = [f"{20 + n * n % 53},{'fm'[n % 2]},{30 + n % 19},{'ABCDEFGH'[n * n % 8]}\n" for n in range(400)]
+    (tmp_path / "people.csv").write_text("age,sex,shoe,city\n" + "".join(rows))
+    page.set_input_files("#file", tmp_path / "people.csv")
+    page.wait_for_url("**/crowd")
+    table = page.get_attribute("body", "data-table")
+    ask(page, "PATCH", f"/tables/{table}/settings", {"roles": roles, "rows_are_people": True, **settings})
+    look(page, base, table)
+    return table
+
+
+def test_advice_that_an_attack_took_back_says_so_and_the_decision_is_about_what_leads(opened, base, tmp_path, shots):
+    page = opened(viewport={"width": 1400, "height": 900})
+    table = people(page, base, tmp_path)
+    page.click("#assess")
+    page.locator("#todo button", has_text="Protect with classes").first.click()
+    answered(page, "#candidate-view")
+    expect(page.locator("#shelf .candidate.within")).to_have_count(1)
+    made = page.get_attribute("#candidate-view", "data-shown")
+    asked = {"released": made, "kinds": ["linkage"], "known": ["age", "sex", "shoe", "city"]}
+    ask(page, "POST", f"/tables/{table}/attacks", asked)
+    expect(page.locator("#candidate-title")).to_have_text("No: an attack on it succeeds")
+    expect(page.locator("#todo .taken-back")).to_contain_text("But since then: No: an attack on it succeeds")
+    expect(page.locator("#todo button.made")).to_have_text("Show partition, k = 11")
+    page.screenshot(path=shots / "150-attacked.png", full_page=True)
+    page.click("#tab-report")
+    expect(page.locator("#decided-on")).to_have_value(made)  # what the banner speaks of, though it is no yes
+    expect(page.locator("#decided-on option:checked")).to_contain_text("(No: an attack on it succeeds)")
+    page.screenshot(path=shots / "151-decide.png")
+
+
+def test_a_count_by_some_columns_is_no_all_clear(opened, base, tmp_path, shots):
+    page = opened(viewport={"width": 1400, "height": 900})
+    table = people(page, base, tmp_path)
+    ask(page, "PUT", f"/tables/{table}/settings", {"roles": ROLES | {"age": "other"}, "decided": ["sex", "age"]})
+    look(page, base, table)
+    expect(page.locator("#crowd-words")).to_contain_text("Not the whole risk: counted by 1 of 4 columns; 2 not decided")
+    expect(page.locator("#tile-risk small")).to_have_text("by 1 of 4; 2 undecided")
+    page.screenshot(path=shots / "152-partly.png")
+    for column in ("shoe", "city"):
+        page.click(f".column[data-column={column}] .name")
+        page.click("#role-buttons button[data-role=other]")
+        expect(page.locator(f".column[data-column={column}][data-decided=yes]")).to_have_count(1)
+    expect(page.locator("#crowd-words")).to_have_text(
+        "By 1 column, everybody looks like at least 199 others. An attacker who knows who is in the table guesses "
+        "right 0.50% of the time."
+    )
+    expect(page.locator("#tile-risk small")).to_have_text("in the table; not assessed yet")
+
+
+def test_a_search_asks_for_the_columns_first(opened, base, tmp_path, shots):
+    page = opened()
+    table = people(page, base, tmp_path)
+    ask(page, "PUT", f"/tables/{table}/settings", {"roles": ROLES, "decided": ["sex", "age"]})
+    look(page, base, table)
+    page.click("#solve")
+    expect(page.locator("#refused")).to_contain_text("Decide the columns first: 2 of 4 are not decided")
+    page.screenshot(path=shots / "153-decide-first.png")
+    page.click("#refused a")
+    expect(page.locator(".column[data-column=shoe]")).to_be_focused()
+    assert page.input_value("#filter") == "undecided"
+    assert ask(page, "GET", "/jobs") == []
+
+
+def test_what_was_written_down_stays_in_sight_if_the_app_ends(opened, base, tmp_path, shots):
+    page = opened(may_be_refused=True)
+    table = people(page, base, tmp_path, protection={"k": 11})
+    ask(page, "POST", f"/tables/{table}/protections", {})
+    look(page, base, table, "candidates")
+    answered(page, "#candidate-view")
+    decision = {"decision": "later", "by": "A. Reviewer", "note": "to be asked again"}
+    ask(page, "POST", f"/tables/{table}/decisions", decision)
+    look(page, base, table)
+    page.route("**/api/**", lambda route: route.abort())
+    page.route("**/jobs/**", lambda route: route.abort())
+    page.click("#tab-report")
+    expect(page.locator("#problem")).to_contain_text("The app does not answer")
+    expect(page.locator("#decide-outdated")).to_be_visible()
+    expect(page.locator("#decisions")).to_contain_text("A. Reviewer")
+    assert page.locator("#decided-on option").count() == 2
+    page.screenshot(path=shots / "154-ended.png")
+
+
+def test_small_things_are_said_in_full(opened, base, tmp_path, shots):
+    page = opened(viewport={"width": 1400, "height": 900})
+    table = people(page, base, tmp_path, protection={"k": 11})
+    ask(page, "POST", f"/tables/{table}/protections", {})
+    look(page, base, table, "candidates")
+    answered(page, "#candidate-view")
+    expect(page.locator("#tile-after small")).to_have_text("in the table; on conditions")
+    cut = "(all) => all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent)"
+    assert page.eval_on_selector_all(".tile small", cut) == []
+    expect(page.locator("#candidate-verdict details.condition summary")).to_have_text("on 2 conditions")
+    expect(page.locator("#shelf details.condition summary")).to_have_text("on 2 conditions")
+    expect(page.locator("#candidate-view p.condition").first).to_be_visible()
+    page.screenshot(path=shots / "155-conditions.png")
+    page.click("#select-all")
+    expect(page.locator("#chosen")).to_have_text("4 columns selected")
+    page.click("#select-all")
+    page.click(".column[data-column=shoe] .name")
+    page.keyboard.press("s")
+    expect(page.locator(".column[data-column=shoe][data-role=sensitive]")).to_have_count(1)
+    expect(page.locator("#undo")).to_be_enabled()
+    page.click("#undo")
+    expect(page.locator("#undone")).to_contain_text("Undone: shoe: neither")
+    page.screenshot(path=shots / "156-undone.png")
+    project = ask(page, "GET", f"/tables/{table}/project")
+    ask(page, "POST", f"/tables/{table}/project", project)
+    page.goto(base)
+    expect(page.locator("#tables")).to_contain_text(
+        f"Goes on with the project that was saved on {project['saved'][:10]}."
+    )
+    page.click("#tables h3 a")
+    page.wait_for_url("**/crowd")
+
+
+def test_on_a_low_screen_what_to_do_is_folded(opened, base, tmp_path, shots):
+    page = opened(viewport={"width": 700, "height": 450})
+    people(page, base, tmp_path)
+    page.click("#assess")
+    expect(page.locator("#todo summary")).to_be_visible()
+    expect(page.locator("#todo ol")).to_be_hidden()
+    page.screenshot(path=shots / "157-low.png", full_page=True)
+    page.click("#todo summary")
+    expect(page.locator("#todo ol")).to_be_visible()
+
+
+def test_on_a_phone_the_tour_covers_nothing_that_it_speaks_of(opened, shots):
+    page = opened(viewport={"width": 390, "height": 844})
+    page.click("#guided")
+    page.wait_for_url("**/crowd#tour")
+    box = "(one) => { const { top, bottom } = one.getBoundingClientRect(); return [top, bottom]; }"
+    for place in ("#crowd", "#crowd", "#person-view"):
+        expect(page.locator("#tour h2")).to_be_visible()
+        page.wait_for_timeout(700)  # the marks move, and the page scrolls
+        top = page.eval_on_selector("#tour", box)[0]
+        assert page.eval_on_selector(place, box)[0] < top - 100
+        page.screenshot(path=shots / f"158-tour-{place[1:]}.png")
+        page.locator("#tour button", has_text="Next").click()
