@@ -80,6 +80,38 @@ def test_a_column_with_one_value_is_kept_and_one_that_nobody_judged_is_left_out(
     assert judge_release(safe.table, Question(**asked)).decision == advice.expected["decision"] == "within"
 
 
+@pytest.mark.parametrize("advised", [True, False])
+def test_leaving_out_columns_comes_first_and_is_taken_where_it_is_enough(advised):
+    table = {
+        "ssn": [f"{n * 7919 % 1_000_003:09d}" for n in range(400)],
+        "age": [20 + n % 80 for n in range(400)],  # classes of 5, of which the population has many more
+        "sex": ["f" if n % 80 < 40 else "m" for n in range(400)],
+    }
+    known, asked = ("age", "sex"), {"population": 1_000_000, "rows_are_people": True, "recipient": "public"}
+    question = Question(quasi_identifiers=known, identifiers=("ssn",), **asked)
+    if advised:
+        advice = assess(table, quasi_identifiers=known, identifiers=("ssn",), **asked).verdict.actions[-1]
+        assert advice.protection == {"k": 5, "leave_out": ["ssn"]}
+        assert advice.expected["detail_kept"] == 1
+    else:
+        found = find_release(table, question, quasi_identifiers=known, identifiers=["ssn"])
+        assert found.passes
+        assert (found.protected.guarantee.k, set(found.protected.changed_cells.values())) == (5, {0})
+
+
+def test_people_with_many_like_them_lose_no_detail_in_advice():
+    table = {
+        "key": [f"K-{n * 7919 % 1_000_003}" for n in range(240)],
+        "who": [f"P{n // 2}" for n in range(240)],
+        "age": [30 + n // 60 * 10 + n % 2 for n in range(240)],
+    }
+    asked = {"quasi_identifiers": ("age",), "person": "who", "identifiers": ("key",), "recipient": "public"}
+    advice = assess(table, **asked).verdict.actions[-1]
+    assert advice.protection == {"k": 11, "leave_out": ["key"]}
+    assert advice.expected["detail_kept"] == 1
+    assert advice.expected["highest"] == 1 / 30
+
+
 def test_the_population_is_not_grown_for_ways_whose_ranges_are_made_class_by_class(monkeypatch):
     grown, judged, smallest = [], [], []
     estimate, judge = population_section.estimate_risks, api.judge_release

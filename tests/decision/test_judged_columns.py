@@ -185,16 +185,16 @@ def test_a_number_within_the_household_is_not_the_person():
 def test_rows_that_a_protection_leaves_out_are_told_before_what_it_keeps():
     draw = np.random.default_rng(4)
     pid = np.repeat(np.arange(40), [20] * 30 + [300] * 10)  # ten long histories are too few for a class
-    table = {"pid": pid, "age": draw.integers(20, 60, 3_600), "sex": draw.integers(1, 3, 3_600)}
+    table = {"pid": pid, "age": draw.integers(20, 60, 3_600), "shift": draw.integers(1, 3, 3_600)}
     guessed = assess(table, protection=False)
     assert guessed.roles.person is None  # ninety records each and no time: asked about, and not taken
     assert "name pid as the person" in guessed.verdict.actions[0].sentence
-    advice = assess(table, quasi_identifiers=["age", "sex"], person="pid").verdict.actions[-1]
+    advice = assess(table, quasi_identifiers=["age", "shift"], person="pid").verdict.actions[-1]
     lost = advice.expected["rows_left_out"]
     assert advice.expected["decision"] == "within"
     assert 1_800 < lost < 3_600
     assert f"{lost:,} of 3,600 rows are left out, which is most of the table; the result may go" in advice.sentence
-    safe = protect(table, quasi_identifiers=["age", "sex"], person="pid", **advice.protection)
+    safe = protect(table, quasi_identifiers=["age", "shift"], person="pid", **advice.protection)
     assert safe.table.num_rows == 3_600 - lost
 
 

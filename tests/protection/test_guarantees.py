@@ -228,6 +228,35 @@ def test_histories_look_alike_person_by_person(rows, k):
     assert len(names) == len(set(who))  # nobody is lost altogether
 
 
+RECORDS = st.tuples(st.integers(0, 4), st.sampled_from("ab"))
+
+
+@settings(max_examples=TABLES)
+@given(
+    st.lists(st.tuples(st.lists(RECORDS, min_size=1, max_size=3), st.integers(0, 9)), min_size=1, max_size=5),
+    st.integers(2, 4),
+    st.sampled_from([None, 2]),
+)
+def test_histories_that_are_protected_already_stay_as_they_are(histories, k, l):  # noqa: E741
+    rows = [
+        {"who": f"p{place}-{person}", "age": age, "town": town, "ill": person % 2, "note": f"{place}-{person}-{number}"}
+        for place, (history, more) in enumerate(histories)
+        for person in range(k + more)
+        for number, (age, town) in enumerate(history)
+    ]
+    asked = {"sensitive": ["ill"], "l": l} if l else {}
+    names = ["age", "town"]
+    safe = protect(pa.Table.from_pylist(rows), quasi_identifiers=names, k=k, person="who", identifiers=[], **asked)
+    assert safe.rows == len(rows)
+    assert set(safe.changed_cells.values()) == {0}
+
+
+def test_of_people_who_stand_out_alone_histories_are_made_alike():
+    table = {"who": [n // 2 for n in range(66)], "age": [*([30, 50] * 17), *([32, 50] * 13), 70, 71, 72, 73, 74, 75]}
+    safe = protect(table, quasi_identifiers=["age"], k=3, person="who", identifiers=[])
+    assert (safe.guarantee.k, safe.changed_cells) == (3, {"age": 6})
+
+
 def test_the_same_call_gives_the_same_table_but_other_pseudonyms():
     table = {"who": ["a", "b", "c", "d"], "age": [1, 2, 8, 9]}
     asked = {"quasi_identifiers": ["age"], "k": 2, "person": "who", "shuffle": False}

@@ -73,6 +73,7 @@ def test_numbers_that_do_not_differ_within_a_column_are_no_members_of_its_groups
 
 def test_very_many_records_for_each_person_at_no_time_are_doubted():
     numbers = {"pid": np.arange(ROWS) % 30, **people(ROWS)}
+    numbers["sex"] = np.asarray(numbers["sex"])[numbers["pid"]]  # as people have it
     doubtful = describe(**numbers)
     assert doubtful.confidence == "low"
     assert "pid may say whose record it is" in doubtful.reason

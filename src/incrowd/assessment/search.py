@@ -24,6 +24,7 @@ from incrowd.errors import IncrowdError
 from incrowd.populations.crowd_records import quantile_of_others
 from incrowd.protection import Protected
 from incrowd.recipients import Limits
+from incrowd.special import Floats
 
 _SIZES = (2, 3, 5, 8, 11, 15, 20)  # classes that are tried where the limit does not say how large they must be
 _GROWTH = 4  # of class sizes beyond those, for a low average
@@ -172,21 +173,24 @@ def _fallback(plan: Plan, attempt: Callable[[Plan], Attempt]) -> Plan | None:
     return plan.without(refused or plan.may_go[-1:])
 
 
-def sizes_to_try(limits: Limits, people: int, *, in_population: bool) -> list[int]:
+def sizes_to_try(limits: Limits, people: int, *, in_population: bool, held: int = 1) -> list[int]:
     """Class sizes, the least first, as far as there are people for two such classes.
 
     They begin with what the limit on the highest risk asks, or with 2 where the population decides. Larger ones serve
-    secrets that small classes do not hide, and the average: classes of 1 ÷ its limit keep it.
+    secrets that small classes do not hide, and the average: classes of 1 ÷ its limit keep it. Classes that the table
+    holds already (`held`, as `size_held` finds them) come first: they leave out columns and change no cell.
 
     >>> from incrowd.recipients import limits_of
     >>> sizes_to_try(limits_of("public"), 1_000, in_population=False)
     [11, 15, 20, 22]
     >>> sizes_to_try(Limits(1 / 3, 0.02), 1_000, in_population=False)
     [3, 5, 6, 8, 11, 15, 20, 50, 200, 500]
+    >>> sizes_to_try(limits_of("public"), 1_000, in_population=False, held=4)
+    [4, 11, 15, 20, 22]
     """
     needed = limits.class_size
     least = 2 if in_population else needed
-    wanted = {*(size for size in _SIZES if size > least), least, needed, 2 * needed}
+    wanted = {*(size for size in _SIZES if size > least), least, needed, 2 * needed, min(held, needed)}
     most = people // 2
     of_average = math.ceil(round(1 / limits.of_average, 9))
     if limits.average is not None and of_average > max(wanted):
@@ -317,10 +321,25 @@ def likely_to_pass(sizes: Sequence[int], class_size: int, people: int, populatio
     >>> likely_to_pass([2, 3, 5, 8, 11], 11, people=200_000, population=3_985_166)
     1
     """
-    seen = np.asarray(sizes, dtype=np.float64)
-    least = seen + quantile_of_others(0.025, seen, np.full(seen.size, population / people - 1.0))
-    passing = np.flatnonzero(least >= class_size)
+    passing = np.flatnonzero(_fewest_in_population(sizes, people, population) >= class_size)
     return int(passing[0]) if passing.size else max(len(sizes) - 1, 0)
+
+
+def size_held(smallest: int, class_size: int, people: int, population: int | None) -> int:
+    """The smallest class of a table as it is, if it is likely to be large enough in the population; else 1.
+
+    >>> size_held(4, 11, people=200_000, population=3_985_166), size_held(4, 11, people=200_000, population=None)
+    (4, 1)
+    """
+    if population is None or _fewest_in_population([smallest], people, population)[0] < class_size:
+        return 1
+    return smallest
+
+
+def _fewest_in_population(sizes: Sequence[int], people: int, population: int) -> Floats:
+    """People of the population in classes of these sizes, of which there are more but for 2.5 %."""
+    seen = np.asarray(sizes, dtype=np.float64)
+    return seen + quantile_of_others(0.025, seen, np.full(seen.size, population / people - 1.0))
 
 
 def least_costly(ways: Sequence[Attempt]) -> Attempt:

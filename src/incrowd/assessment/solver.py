@@ -24,6 +24,7 @@ from incrowd.assessment.search import (
     is_exact,
     least_costly,
     likely_to_pass,
+    size_held,
     sizes_to_try,
 )
 from incrowd.assessment.sections.evidence import linking_columns
@@ -150,10 +151,13 @@ class _Search:
         asked = [name for name in _DEMANDS if self.options.get(name) is not None]
         secrets = tuple(self.options.get("diverse") or self._secrets) if asked else ()
         limits, person = self.question.limits, self.options.get("person")
-        people = ClassSizes.from_table(self.table, quasi_identifiers=self.known, person=person).people
-        population = self._population(person)
-        sizes = sizes_to_try(limits, people, in_population=population is not None) or [limits.class_size]
-        start = 0 if population is None else likely_to_pass(sizes, limits.class_size, people, population)
+        table = ClassSizes.from_table(self.table, quasi_identifiers=self.known, person=person)
+        sampled_from = _settle_population(self.table, self.question, self.known, person)
+        population = sampled_from if self._is_judged_in_population() else None
+        held = size_held(table.smallest, limits.class_size, table.people, sampled_from)
+        sizes = sizes_to_try(limits, table.people, in_population=population is not None, held=held)
+        sizes = sizes or [limits.class_size]
+        start = 0 if population is None else likely_to_pass(sizes, limits.class_size, table.people, population)
 
         def attempt(plan: Plan) -> Attempt:
             if time.monotonic() >= until and (self.trials or not must):
@@ -173,12 +177,10 @@ class _Search:
 
         self.best = find_least(sizes, start, try_size, exact=is_exact(limits)).way
 
-    def _population(self, person: str | None) -> int | None:
-        """The population in which releases are judged; None if the method codes class by class or leaves out rows."""
+    def _is_judged_in_population(self) -> bool:
+        """True if a release of any class size may be; not if the method codes class by class or leaves out rows."""
         method = PROTECTION_METHODS[str(self.options.get("method") or "partition")]
-        if not method.codes_alike or self.options.get("suppress"):
-            return None
-        return _settle_population(self.table, self.question, self.known, person)
+        return method.codes_alike and not self.options.get("suppress")
 
     def told(self, chosen: Attempt) -> list[Trial]:
         """The trials, with the loss of those where it was measured; that whose release is taken is marked."""

@@ -23,6 +23,7 @@ from incrowd.assessment.search import (
     find_least,
     find_way,
     is_exact,
+    size_held,
     sizes_to_try,
 )
 from incrowd.assessment.sections.section import AssessmentState
@@ -104,8 +105,13 @@ def columns_to_remove(work: AssessmentState) -> tuple[str, ...]:
 
 
 def _sizes_to_try(work: AssessmentState) -> list[int]:
-    """Class sizes by the table: a population says nothing about ranges that are made class by class."""
-    return sizes_to_try(work.question.limits, work.answers["facts"].people, in_population=False)
+    """Class sizes by the table: a population says nothing about ranges that are made class by class.
+
+    It does about a table of which only columns are left out, so the class size that the table has is tried too.
+    """
+    facts, risk, limits = work.answers["facts"], work.answers["population"], work.question.limits
+    held = size_held(facts.k, limits.class_size, facts.people, risk.population if risk is not None else None)
+    return sizes_to_try(limits, facts.people, in_population=False, held=held)
 
 
 def sizes_to_begin_with(work: AssessmentState) -> list[int]:

@@ -118,7 +118,8 @@ def attack(
     _check_options(options)
     tables = _read_tables(original, released, holdout)
     secrets = () if secret is None else (secret,)
-    setting = prepare(tables, known, secrets, targets=targets, seed=seed, options=options, progress=progress)
+    told = _advancing(progress)
+    setting = prepare(tables, known, secrets, targets=targets, seed=seed, options=options, progress=told)
     return ways[way](setting)
 
 
@@ -181,8 +182,10 @@ def attack_release(
     for place, (label, columns) in enumerate(attackers.items()):
         span = part(progress, place / len(attackers), (place + 1) / len(attackers))
         setting = prepare(tables, columns, secrets, targets=targets, seed=seed, options=options, progress=span)
-        for kind, guessed in [(each, one) for each in kinds for one in _guessed(each, secrets)]:
-            done, failed = _run(kind, replace(setting, secret=guessed))
+        runs = [(each, one) for each in kinds for one in _guessed(each, secrets)]
+        for begun, (kind, guessed) in enumerate(runs):
+            step = part(span, begun / len(runs), (begun + 1) / len(runs))
+            done, failed = _run(kind, replace(setting, secret=guessed, progress=step))
             results += done
             labels += [label] * len(done)
             about = guessed if len(secrets) > 1 else None
@@ -235,16 +238,31 @@ def _run(kind: AttackKind, setting: Setting) -> tuple[list[AttackRisk], dict[str
     """Run an attack by every method; also return, by name, the reasons why some could not be run."""
     done: list[AttackRisk] = []
     failed: dict[str, str] = {}
-    for method, run in ATTACKS[kind].items():
+    ways = ATTACKS[kind]
+    for begun, (method, run) in enumerate(ways.items()):
+        step = _advancing(part(setting.progress, begun / len(ways), (begun + 1) / len(ways)), f"{kind}: ")
+        step("preparing", 0.0)
         try:
             if kind in _OF_SECRETS and setting.secret is None:
                 raise UnsupportedError("no secret column was named")
-            done.append(run(setting))
+            done.append(run(replace(setting, progress=step)))
         except UnsupportedError as reason:
             failed[f"{kind} {method}".strip()] = str(reason)
     if not done and len(set(failed.values())) == 1:
         failed = {kind: next(iter(failed.values()))}
     return done, failed
+
+
+def _advancing(progress: Progress, kind: str = "") -> Progress:
+    """A progress callback whose shares never decrease: an attack may compare records several times."""
+    furthest = 0.0
+
+    def tell(doing: str, share: float) -> None:
+        nonlocal furthest
+        furthest = max(furthest, share)
+        progress(kind + doing, furthest)
+
+    return tell
 
 
 def _read_tables(original: TableLike, released: TableLike, holdout: TableLike | None) -> list[Table]:

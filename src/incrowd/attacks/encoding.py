@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence, Sized
+from collections.abc import Collection, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
@@ -312,14 +312,27 @@ def _possible(first: ScaledLabels, second: ScaledLabels) -> NDArray[np.bool_]:
 def missed_pairs(probes: ScaledLabels, gallery: ScaledLabels) -> NDArray[np.bool_]:
     """For every label of one table and of another, True if no value fits both."""
     missed = (probes.low[:, None] > gallery.high) | (probes.high[:, None] < gallery.low)
+    plain, their_plain = (np.setdiff1d(np.arange(one.low.size), [*one.members]) for one in (probes, gallery))
     for one, members in probes.members.items():
-        missed[one] |= ~_any_between(members, gallery.low, gallery.high)
-        for other, theirs in gallery.members.items():
-            missed[one, other] = not np.intersect1d(members, theirs).size
+        missed[one, their_plain] |= ~_any_between(members, gallery.low[their_plain], gallery.high[their_plain])
     for other, members in gallery.members.items():
-        plain = np.array([one not in probes.members for one in range(probes.low.size)])
-        missed[plain, other] |= ~_any_between(members, probes.low, probes.high)[plain]
+        missed[plain, other] |= ~_any_between(members, probes.low[plain], probes.high[plain])
+    if probes.members and gallery.members:
+        # value by value: comparing every pair of sets takes minutes where both have thousands
+        missed[np.ix_([*probes.members], [*gallery.members])] = True
+        sets, their_sets = _sets_by_value(probes.members), _sets_by_value(gallery.members)
+        for value in sets.keys() & their_sets.keys():
+            missed[np.ix_(sets[value], their_sets[value])] = False
     return missed
+
+
+def _sets_by_value(members: Mapping[int, NDArray[np.int64]]) -> dict[int, NDArray[np.int64]]:
+    """The labels of the sets that hold each value."""
+    labels = np.repeat([*members], [one.size for one in members.values()])
+    values = np.concatenate([*members.values()])
+    order = np.argsort(values, kind="stable")
+    distinct, starts = np.unique(values[order], return_index=True)
+    return dict(zip(distinct.tolist(), np.split(labels[order], starts[1:]), strict=True))
 
 
 def _any_between(members: NDArray[np.int64], low: Floats, high: Floats) -> NDArray[np.bool_]:

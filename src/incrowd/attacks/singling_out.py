@@ -8,10 +8,12 @@ are not in the data; without them nothing is subtracted.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd._support.progress import part
 from incrowd.attacks.encoding import ScaledLabels
 from incrowd.attacks.gallery import Probes
 from incrowd.attacks.result import AttackRisk
@@ -124,7 +126,8 @@ def _isolating(setting: Setting, method: str, count: Callable[..., Matches]) -> 
     middles = [_middle(setting.encoded.column(name).labels[RELEASED]) for name in setting.known]
     for tried in range(0, _CANDIDATES * wanted, _BATCH):
         candidates = _several_columns(setting, draws, middles)
-        level, _ = count(setting, candidates, RELEASED, most=2)
+        step = part(setting.progress, *(place / (_CANDIDATES * wanted + _BATCH) for place in (tried, tried + _BATCH)))
+        level, _ = count(replace(setting, progress=step), candidates, RELEASED, most=2)
         predicates = predicates.joined(candidates.take(np.flatnonzero(level == 1)))
         predicates = predicates.take(_first_of_each(np.concatenate([predicates.low, predicates.high], axis=1)))
         if len(predicates.low) >= wanted or (tried and not len(predicates.low)):

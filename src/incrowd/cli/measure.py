@@ -91,6 +91,8 @@ def measure_table(
             write_class_sizes(table, place, quasi_identifiers=columns, force=force)
     if not fit and person is None:
         _note_masked_values(table, columns)
+    if person is not None:
+        _note_mixed_groups(table, person)
     for text in answer.measurement.notes[len(table.notes) :]:
         terminal.note(text)
     if json:
@@ -100,6 +102,17 @@ def measure_table(
         if place is not None:
             terminal.line(f"The size of every record's class is in {masked(str(place))}, in the column class_size.")
     options.exit_over_threshold(*_crossed(answer.measurement, min_k, max_risk))
+
+
+def _note_mixed_groups(table: Table, person: str) -> None:
+    """Print that rows of one value of the person column look like several people, unless the table is too large."""
+    from incrowd.tables import suggest_roles
+    from incrowd.tables.roles.mixed_groups import find_mixed_groups
+
+    if table.rows <= _MAX_ROWS_TO_SEARCH and (mixed := find_mixed_groups(table, person, suggest_roles(table))):
+        terminal.note(
+            f"{person} may not say whose record it is: {mixed.reason}; without --person every row is a person"
+        )
 
 
 def _note_masked_values(table: Table, columns: Sequence[str]) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.backends import Coded
+from incrowd.backends import Coded, class_numbers, pack
 from incrowd.protection.by_levels import regions_of, require_few_left_out
 from incrowd.protection.lattice import ladders_of
 from incrowd.protection.merge_classes import (
@@ -25,7 +25,7 @@ from incrowd.protection.merge_classes import (
     secret_codes,
     sensitive_codes,
 )
-from incrowd.protection.partition import split_into_classes
+from incrowd.protection.partition import split_into_classes, split_off_safe
 from incrowd.protection.problem import Problem
 from incrowd.protection.recoding import Grouping, Recoding, generalise_classes
 
@@ -49,12 +49,13 @@ def partition_histories(problem: Problem, person: Coded) -> Recoding:
     order = _order_by_person(points, person, region_of)
     lengths = np.bincount(person.codes, minlength=person.size)
     blocks = _blocks_of_people(problem, order, lengths, region_of)
+    record_of = class_numbers(pack(problem.columns))[0]
     while True:
         kept = np.concatenate([order[:0], *(rows.ravel() for rows in blocks)])
         if not kept.size:
             require_few_left_out(problem, problem.rows)
         secrets = [secret_codes(column, kept) for column in problem.sensitive]
-        groupings = [_classes_of_people(problem, points, rows, secrets) for rows in blocks]
+        groupings = [_classes_of_people(problem, points, rows, record_of[rows], secrets) for rows in blocks]
         blocks_and_classes = list(zip(blocks, groupings, strict=True))
         satisfied = [
             rows
@@ -173,18 +174,29 @@ def _codes_by_position(problem: Problem, rows: NDArray[np.int64]) -> list[NDArra
 
 
 def _classes_of_people(
-    problem: Problem, points: NDArray[np.float32], rows: NDArray[np.int64], secrets: Sequence[SecretCodes]
+    problem: Problem,
+    points: NDArray[np.float32],
+    rows: NDArray[np.int64],
+    records: NDArray[np.uint32],
+    secrets: Sequence[SecretCodes],
 ) -> Grouping:
-    """Classes of people with the same number of records.
+    """Classes of people with the same number of records; `records` tells which of these are equal.
 
-    If even all of them together miss l or t, the guarantee counted on the released table reports it.
+    Equal histories that satisfy k and l already stay as they are. If even all people together miss l or t, the
+    guarantee counted on the released table reports it.
     """
     demand, nominal = problem.demand, np.tile(problem.nominal(), rows.shape[1])
     histories = points[rows].reshape(len(rows), -1)
-    classes = split_into_classes(problem, histories.copy(), np.arange(len(rows)), nominal)
-    if demand.l is not None:
-        ends = merge_until_diverse(demand, _codes_by_position(problem, rows[classes.order]), classes.ends)
-        classes = Grouping(classes.order, ends if ends.size else np.array([len(rows)]))
+    _, history_of, sizes = np.unique(records, axis=0, return_inverse=True, return_counts=True)
+    classes, pool = split_off_safe(
+        demand, history_of.reshape(-1), sizes, lambda people: _codes_by_position(problem, rows[people])
+    )
+    if pool.size:
+        made = split_into_classes(problem, histories[pool], pool, nominal)
+        if demand.l is not None:
+            ends = merge_until_diverse(demand, _codes_by_position(problem, rows[made.order]), made.ends)
+            made = Grouping(made.order, ends if ends.size else np.array([made.order.size]))
+        classes = Grouping.chain([classes, made])
     if demand.t is not None:
         classes = merge_until_close(histories, nominal, problem.power, classes, _by_position(secrets, rows), demand.t)
     if demand.limits_shares:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,12 +29,14 @@ from incrowd.protection.merge_classes import (
     secret_codes,
     sensitive_codes,
 )
-from incrowd.protection.problem import Problem
+from incrowd.protection.problem import Demand, Problem
 from incrowd.protection.recoding import Grouping, Recoding, generalise_classes
 
 _PART = 256  # records of a part, within which classes are made: more is better and slower
 _SUBTREES = 32  # parts that are processed in parallel
 _FEW_ROWS = 4_000  # below this number of rows no thread is started
+
+_CodesOf = Callable[[NDArray[np.int64]], list[NDArray[np.int64]]]  # the sensitive codes of some members
 
 
 def partition(problem: Problem) -> Recoding:
@@ -110,7 +114,8 @@ def _classes(problem: Problem, ladders: list[list[Level]] | None) -> Grouping:
     """Classes along hierarchy levels, or without levels by similarity of records."""
     if ladders is not None:
         return classes_by_levels(problem, ladders)
-    frozen, pool = _split_off_safe(problem)
+    found = class_numbers(pack(problem.columns))
+    frozen, pool = split_off_safe(problem.demand, *found, partial(sensitive_codes, problem))
     return Grouping.chain([frozen, _classes_of(problem, pool)]) if pool.size else frozen
 
 
@@ -151,23 +156,37 @@ def _groups_by_question(problem: Problem) -> NDArray[np.int64]:
 def _smallest_part(problem: Problem, group: dict[int, NDArray[np.int64]]) -> int | None:
     """The smallest part of a group that cannot form a class; None if all parts can."""
     by_size = sorted(group, key=lambda part: group[part].size)
-    return next((part for part in by_size if not _can_make_class(problem, group[part])), None)
+    demand, codes_of = problem.demand, partial(sensitive_codes, problem)
+    return next((part for part in by_size if not _can_make_class(demand, group[part], codes_of)), None)
 
 
-def _split_off_safe(problem: Problem) -> tuple[Grouping, NDArray[np.int64]]:
-    """Separate the equivalence classes that satisfy the demand already from the records of all others."""
-    k = problem.demand.k
-    numbers, sizes = class_numbers(pack(problem.columns))
+def split_off_safe(
+    demand: Demand,
+    numbers: NDArray[np.integer[Any]],
+    sizes: NDArray[np.int64],
+    codes_of: _CodesOf,
+) -> tuple[Grouping, NDArray[np.int64]]:
+    """Separate the equivalence classes that satisfy k and l already from the members of all others.
+
+    Args:
+        demand: the guarantee that is asked for.
+        numbers: the class of every member.
+        sizes: the size of every class.
+        codes_of: the sensitive codes of some members; called only where l is asked for.
+
+    Returns:
+        The classes that stay as they are, and the members for whom classes are to be made.
+    """
     order = np.argsort(numbers, kind="stable")
     ends = np.cumsum(sizes)
-    safe = sizes >= k
-    if problem.demand.l is not None:
-        safe &= find_diverse(problem.demand, sensitive_codes(problem, order), ends)
+    safe = sizes >= demand.k
+    if demand.l is not None:
+        safe &= find_diverse(demand, codes_of(order), ends)
     in_pool = ~safe[numbers]
-    if in_pool.any() and (problem.demand.l is not None or in_pool.sum() < k):
+    if in_pool.any() and (demand.l is not None or in_pool.sum() < demand.k):
         # if the others cannot form a class among themselves, the smallest safe classes join them
         for number in np.argsort(np.where(safe, sizes, sizes.max() + 1), kind="stable"):
-            if _can_make_class(problem, np.flatnonzero(in_pool)) or not safe[number]:
+            if _can_make_class(demand, np.flatnonzero(in_pool), codes_of) or not safe[number]:
                 break
             safe[number] = False
             in_pool[order[ends[number] - sizes[number] : ends[number]]] = True
@@ -175,10 +194,9 @@ def _split_off_safe(problem: Problem) -> tuple[Grouping, NDArray[np.int64]]:
     return Grouping(frozen, np.cumsum(sizes[safe])), np.flatnonzero(in_pool)
 
 
-def _can_make_class(problem: Problem, rows: NDArray[np.int64]) -> bool:
-    """True if some records together satisfy k and l."""
-    demand = problem.demand
-    return rows.size >= demand.k and (demand.l is None or is_diverse(demand, sensitive_codes(problem, rows)))
+def _can_make_class(demand: Demand, members: NDArray[np.int64], codes_of: _CodesOf) -> bool:
+    """True if some members together satisfy k and l."""
+    return members.size >= demand.k and (demand.l is None or is_diverse(demand, codes_of(members)))
 
 
 def _classes_of(problem: Problem, pool: NDArray[np.int64]) -> Grouping:

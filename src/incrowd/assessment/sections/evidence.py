@@ -29,6 +29,7 @@ from incrowd.recipients import smallest_class
 from incrowd.results import Result
 from incrowd.tables import RowKind, SuggestedRole, Table, describe_rows
 from incrowd.tables.roles.linked_rows import groups_agree
+from incrowd.tables.roles.mixed_groups import find_mixed_groups
 from incrowd.tables.roles.unread_values import UnreadValues, advise_on_unread
 from incrowd.wording import Advice, listed, percent
 
@@ -136,6 +137,7 @@ def gather_evidence(work: AssessmentState) -> Evidence:
             undecided.append(UndecidedColumn(name, one.role, one.reason, *counts))
     unanswered = [_not_looked_into(nested)] if nested else []
     unanswered += advise_on_unread(unread_dates(roles))
+    unanswered += _doubt_person(work)
     original = ask_original(work, unanswered, part(tell, 0.2, 0.4))
     if original is not None:
         unanswered += perturbation_advice(original, roles)
@@ -199,6 +201,21 @@ def linking_columns(table: Table, question: Question, roles: Roles, rows: RowKin
             and ClassSizes.from_table(table, quasi_identifiers=known, person=name).smallest >= least
         )
     )
+
+
+def _doubt_person(work: AssessmentState) -> list[Advice]:
+    """Advice on a person column whose rows look like several people, unless somebody said that every row is one."""
+    person, roles = work.roles.person, work.roles
+    mixed = None if person is None else find_mixed_groups(work.table, person, roles.suggested)
+    if mixed is None or work.question.rows_are_people:
+        return []
+    return [
+        Advice(
+            f"{mixed.column} may not say whose record it is: {mixed.reason}. Say that every row is another person: "
+            f"{mixed.column} is then left out, or, where it stays named as the person, whole groups are counted",
+            ("rows_are_people", "person"),
+        )
+    ]
 
 
 def unread_dates(roles: Roles) -> list[UnreadValues]:

@@ -10,6 +10,7 @@ from incrowd.results import Result
 from incrowd.tables.roles.column_facts import count_distinct_rows
 from incrowd.tables.roles.column_role import Confidence, SuggestedRole
 from incrowd.tables.roles.linked_rows import find_linked_rows, find_runs, is_of_home, shares_exact_amounts
+from incrowd.tables.roles.mixed_groups import find_mixed_groups
 from incrowd.tables.roles.names import find_topics, word_pattern, words_of
 from incrowd.tables.roles.suggest import suggest_roles
 from incrowd.tables.table import Table
@@ -19,6 +20,7 @@ KindOfRows = Literal["people", "panel", "households", "transactions", "not peopl
 _ONCE = 0.995  # distinct pairs of values for each row, from which two columns together number the rows
 _MET = 0.02  # share of the rows, at least, that would repeat a value of the same person by chance
 _REPEATED = 1.2  # rows for each number, from which people are numbered and not rows
+_HOUSEHOLD = 15  # rows for each number, below which they may be those of a household
 _TIMES = 400  # largest number of distinct waves, years or months; timestamps have more
 _ABOUT_PEOPLE = {"age", "birth", "sex", "marital status", "ethnicity", "religion", "education", "person name"}
 
@@ -81,6 +83,9 @@ def _several_rows_each(table: Table, columns: Sequence[SuggestedRole]) -> RowKin
                 )
                 sure: Confidence = "high" if person.role == "person" else "medium"
                 return RowKind("panel", reason, sure, person.column, time=time.column)
+        mixed = find_mixed_groups(table, person.column, columns) if each < _HOUSEHOLD and _is_named(person) else None
+        if mixed is not None:
+            return RowKind("households", mixed.reason, "medium", household=person.column)
         if person.role == "person":
             doubtful = person.confidence == "low"
             says = "may say" if doubtful else "says"
@@ -90,6 +95,11 @@ def _several_rows_each(table: Table, columns: Sequence[SuggestedRole]) -> RowKin
             reason = f"{person.column} numbers people or records, and has {one_decimal(each)} rows for each value"
             return RowKind("transactions", reason, "medium", person.column)
     return _numbered_by_time(table, columns)
+
+
+def _is_named(one: SuggestedRole) -> bool:
+    """True if the name of a column says that it numbers people."""
+    return any(found.topic == "person number" for found in find_topics(one.column))
 
 
 def _numbered_by_time(table: Table, columns: Sequence[SuggestedRole]) -> RowKind | None:
@@ -195,7 +205,7 @@ def _households(table: Table, columns: Sequence[SuggestedRole]) -> RowKind | Non
                 f"{one_decimal(each)} rows each"
             )
             return RowKind("households", reason, "high", household=household.column)
-        if each < 15:
+        if each < _HOUSEHOLD:
             size = f"{one_decimal(each)} rows each"
             reason = f"{household.column} groups rows by household, {size}: people who know each other"
             return RowKind("households", reason, "medium", household=household.column)
