@@ -212,12 +212,28 @@ class LabelCoverage:
 
 
 def in_one_code(original: Coded, released: Coded) -> Coded:
-    """The original and the released cells of a column in one coding; all cells are equal if the types differ."""
-    if released.values.type != original.values.type:
+    """The original and the released cells of a column in one coding; all cells are equal if they cannot be compared."""
+    values = of_one_type(original.values, released.values)
+    if values is None:
         return Coded(original.name, np.zeros(original.codes.size + released.codes.size, np.int64), pa.nulls(1))
-    places = pc.fill_null(pc.index_in(released.values, value_set=original.values), original.size)
+    places = pc.fill_null(pc.index_in(values[1], value_set=values[0]), original.size)
     after = places.to_numpy(zero_copy_only=False)[released.codes]
     return Coded(original.name, np.concatenate([original.codes, after]), pa.nulls(original.size + 1))
+
+
+def of_one_type(original: pa.Array, released: pa.Array) -> tuple[pa.Array, pa.Array] | None:
+    """Values of a column in two files as one type; None if there is none.
+
+    A file whose only fraction was left out is read as whole numbers.
+    """
+    if original.type == released.type:
+        return original, released
+    kinds = [pa.types.is_integer(one.type) or pa.types.is_floating(one.type) for one in (original, released)]
+    common = pa.float64() if all(kinds) else pa.string()
+    try:
+        return original.cast(common, safe=False), released.cast(common, safe=False)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return None
 
 
 def _distinct(columns: Sequence[_Codes]) -> tuple[_Codes, _Codes]:

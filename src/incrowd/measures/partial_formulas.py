@@ -31,16 +31,21 @@ _COMMON = 0.2  # share of the records with one value, from which the value prove
 _VALUES = 20  # different values of the kept column among these records, at least
 _MOST_ALIKE = 0.5  # share of these records that may have one value of a column: more make the column superfluous
 _MOST_FORMULAS = 50_000  # with three columns, above which the third is a quasi-identifier: about five seconds
-_DIGITS = 1e9  # steps of a column's largest number, to which errors are rounded
+_DIGITS = 1e9  # steps of a column's usual numbers, to which errors are rounded
+_USUAL = 0.99  # share of the numbers that are usual; the others may be wrong entries, or codes such as 9e12
 _SIGNS = ((-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0))  # of a quasi-identifier and a third column, beside the kept one
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Number:
-    """A column of the original as numbers, NaN for a missing cell and for a value that many share, such as 0."""
+    """A column of the original as numbers, NaN for a missing cell and for a value that many share, such as 0.
+
+    `scale` is the size of all but its largest numbers.
+    """
 
     column: Coded
     values: Floats
+    scale: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,13 +101,15 @@ def _read(columns: Sequence[Coded]) -> list[_Number]:
         quantity = read_quantity(column) if column.size >= _VALUES else None
         if quantity is not None:
             is_common = column.tally > _COMMON * column.codes.size
-            numbers.append(_Number(column, np.where(is_common, np.nan, quantity.places)[column.codes]))
+            values = np.where(is_common, np.nan, quantity.places)[column.codes]
+            filled = np.abs(values[~np.isnan(values)])
+            numbers.append(_Number(column, values, float(np.quantile(filled, _USUAL)) if filled.size else 0.0))
     return numbers
 
 
 def _find(kept: _Number, limit: _Number, others: Sequence[_Number]) -> Iterator[_Formula]:
     """Find the formulas of a kept column, a coarsened one and, perhaps, a third one."""
-    sample = slice(_SAMPLE)
+    sample = np.flatnonzero(~np.isnan(kept.values + limit.values))[:_SAMPLE]
     for sign in (-1.0, 1.0):
         if _may_hold((kept.values[sample] + sign * limit.values[sample])[np.newaxis], [kept, limit]).any():
             yield from _check((kept, limit), (1.0, sign))
@@ -117,8 +124,8 @@ def _find(kept: _Number, limit: _Number, others: Sequence[_Number]) -> Iterator[
 
 def _round(errors: Floats, columns: Sequence[_Number]) -> Floats:
     """Errors in whole steps, so that those of rounding disappear."""
-    largest = max(float(np.nanmax(np.abs(one.values), initial=0.0)) for one in columns)
-    rounded: Floats = np.round(errors / largest * _DIGITS) if largest > 0 else errors
+    scale = max(one.scale for one in columns)
+    rounded: Floats = np.round(errors / scale * _DIGITS) if scale > 0 else errors
     return rounded
 
 

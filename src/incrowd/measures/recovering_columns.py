@@ -81,6 +81,12 @@ class RecoveringColumn(Result):
         return self.k < self.k_without
 
     @property
+    def key(self) -> tuple[object, ...]:
+        """What tells facts about the same columns apart."""
+        limit = self.gives_back if self.narrows else ""
+        return frozenset(self.columns), limit, self.missing, self.ordered, self.by_value
+
+    @property
     def narrows(self) -> bool:
         """True if the column only makes classes smaller: the fact decides if fewer people than required are left."""
         return self.ordered or self.by_value

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from incrowd.backends import Coded, class_numbers, encode, pack
 from incrowd.measures.compared_release import ComparedRelease
+from incrowd.measures.label_coverage import of_one_type
 
 _Codes = NDArray[np.int64]
 
@@ -30,11 +31,14 @@ def count_by_telling_values(
         release: the protected table beside its original.
 
     Returns:
-        Both numbers; None if people have several records, or if counting takes too long.
+        Both numbers; None if they cannot be counted: people have several records, the column is of another kind in the
+        release, or counting takes too long.
     """
     if release.person is not None:
         return None
     told = _told_values(column, telling, release)
+    if told is None:
+        return None
     told[release.coverage.widths(known.name) <= 1] = -1  # released as it was
     is_told = told >= 0
     if not is_told.any():
@@ -58,13 +62,17 @@ def count_by_telling_values(
     return min(int(fewest.min()), release.k), int(np.count_nonzero(fewest == 1))
 
 
-def _told_values(column: Coded, telling: Mapping[int, int], release: ComparedRelease) -> _Codes:
-    """For every released record the code of the quasi-identifier that its value of the column tells, else -1."""
+def _told_values(column: Coded, telling: Mapping[int, int], release: ComparedRelease) -> _Codes | None:
+    """For every released record the code of the quasi-identifier that its value of the column tells, else -1.
+
+    None if the column is of another kind in the release.
+    """
     (released,) = encode(release.table, [column.name])
     codes = np.full(column.size + 1, -1, dtype=np.int64)
     codes[list(telling)] = list(telling.values())
-    if released.values.type != column.values.type:
-        return np.full(released.codes.size, -1, dtype=np.int64)
-    place = pc.fill_null(pc.index_in(released.values, value_set=column.values), column.size)
+    values = of_one_type(column.values, released.values)
+    if values is None:
+        return None
+    place = pc.fill_null(pc.index_in(values[1], value_set=values[0]), column.size)
     told: _Codes = codes[place.to_numpy(zero_copy_only=False)][released.codes]
     return told

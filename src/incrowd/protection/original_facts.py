@@ -171,7 +171,7 @@ def unite_facts(one: OriginalFacts | None, other: OriginalFacts | None) -> Origi
     if one is None or other is None:
         return other if one is None else one
     facts = (*other.given_back, *one.given_back)
-    given_back_facts = {(frozenset(fact.columns), fact.missing, fact.ordered, fact.by_value): fact for fact in facts}
+    given_back_facts = {fact.key: fact for fact in facts}
     return OriginalFacts(
         kept=_union(one.kept, other.kept),
         given_back=tuple(given_back_facts.values()),

@@ -90,17 +90,18 @@ def find_recovering_columns(
         unanswered.extend([not_counted] if coarse else [])
         return ()
     facts = released_column_facts(table, names, kept, person, coarse=coarse, progress=progress)
-    by_columns = {(one.columns, False, False, False): one for one in facts}  # columns and kind
+    by_columns = {one.key: one for one in facts}
     undoing = {one.column for one in by_columns.values() if one.undoes}
     for one in original.given_back if original is not None else ():
         if one.missing and any(fact.undoes and fact.column == one.column for fact in by_columns.values()):
             continue
-        key = (one.columns, one.missing, one.ordered, one.by_value)
-        if key not in by_columns and undoing.isdisjoint(one.columns) and {*one.columns} <= {*kept, *names}:
-            by_columns[key] = _count_on_release(work, one, kept)
+        if one.key not in by_columns and undoing.isdisjoint(one.columns) and {*one.columns} <= {*kept, *names}:
+            by_columns[one.key] = _count_on_release(work, one, kept)
     not_compared = kept if original is None else [name for name in kept if name not in original.kept]
-    if work.original is None:  # facts that were counted by other quasi-identifiers
-        not_compared += [one.column for one in by_columns.values() if one.narrows and not one.undoes]
+    if work.original is None and original is not None:  # facts that were counted by other quasi-identifiers
+        k = work.answers["facts"].k
+        others = [one.column for one in original.given_back if one.narrows and one.k_without != k]
+        not_compared = [*not_compared, *others]
     if coarse and not_compared:
         unanswered.append(_needs_original(coarse, not_compared))
     return tuple(one for one in by_columns.values() if one.undoes)
