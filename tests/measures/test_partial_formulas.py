@@ -87,3 +87,37 @@ def test_a_study_is_no_yes_until_the_time_is_left_out():
     without = {name: cells for name, cells in table.items() if name != "time"}
     safe = protect(without, k=20, **roles)
     assert assess(safe.table, **roles, original=without, **asked).verdict.decision == "within"
+
+
+def test_a_column_that_few_people_have_hides_no_formula():
+    before, _ = study()
+    more = {"entry": np.random.default_rng(5).integers(0, 2_000, 30_000)}
+    more["death"] = more["entry"] + np.random.default_rng(6).integers(30, 3_000, 30_000)
+    before = {name: np.concatenate([before[name], more[name]]) for name in more} | {
+        "time": np.concatenate([before["time"], np.full(30_000, np.nan)])
+    }
+    after = before | {name: in_steps(before[name], 1_000) for name in ("entry", "death")}
+    facts = kept_column_facts(before, after, ["entry", "death"], ["time"])
+    assert [one.undoes for one in facts if one.others and not one.narrows] == [True]
+
+
+def test_one_huge_number_hides_no_formula():
+    before, _ = study()
+    before["time"] = before["time"].astype(float)
+    before["time"][0] = 9e13
+    after = before | {name: in_steps(before[name], 1_000) for name in ("entry", "death")}
+    facts = kept_column_facts(before, after, ["entry", "death"], ["time"])
+    assert [one.undoes for one in facts if one.others and not one.narrows] == [True]
+
+
+def test_a_column_that_is_read_as_another_type_hides_no_formula():
+    """The only fraction was left out, so the file is read as whole numbers."""
+    before, _ = study()
+    before["time"] = before["time"] + np.where(np.arange(ROWS) == 0, 0.5, 0.0)
+    after = before | {name: in_steps(before[name], 1_000) for name in ("entry", "death")}
+    after = {name: np.asarray(cells)[1:] for name, cells in after.items()}
+    (one,) = kept_column_facts(before, after, ["entry", "death"], ["time"])
+    after["time"] = after["time"].astype(int)
+    (other,) = kept_column_facts(before, after, ["entry", "death"], ["time"])
+    assert (other.k, other.uniques) == (one.k, one.uniques)
+    assert one.undoes
