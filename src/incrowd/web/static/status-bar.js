@@ -29,7 +29,7 @@ function drawRisk() {
   const found = bench.counts;
   const state = !assessed ? "open" : assessed.stale ? "stale" : "done", judged = state === "done" && risk.highest !== null ? risk : null;
   const byClasses = judged?.basis === "population" && after && !after.question_changed && after.highest_basis === "table";
-  const words = !judged && countedBy(bench.columns, bench.settings, { short: true }) || `${byClasses ? `in the table, as after; ${percent(judged.highest)} ${basisInWords(judged.basis)}` : basisInWords(judged?.basis)}; ${{ open: assessing ? "being assessed" : "not assessed yet", stale: "assess again", done: "assessed" }[state]}`;
+  const words = !judged && !assessing && countedBy(bench.columns, bench.settings, { short: true }) || `${byClasses ? `in the table, as after; ${percent(judged.highest)} ${basisInWords(judged.basis)}` : basisInWords(judged?.basis)}; ${{ open: assessing ? "being assessed" : "not assessed yet", stale: "assess again", done: "assessed" }[state]}`;
   const ifs = judged?.decision === "within" ? [...judged.conditions, ...bench.info.conditions] : [];
   tile("risk").toggleAttribute("data-ifs", ifs.length > 0);
   fillTile("risk", byClasses ? percent(after.highest_before) : judged ? percent(judged.highest) : bench.isCounting && !found ? "…" : found ? percent(1 / found.k) : "–", words, state, byClasses && after.population_unused ? [...ifs, after.population_unused] : ifs);
