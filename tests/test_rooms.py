@@ -396,6 +396,7 @@ QUESTIONS = {
     "populations/sample.py": 1,
     "protection/api.py": 1,
     "tables/roles/linked_rows.py": 2,
+    "tables/roles/mixed_groups.py": 1,
     "tables/suggest_reading.py": 1,
 }
 

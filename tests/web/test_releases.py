@@ -303,7 +303,7 @@ def test_an_attack_on_other_cells_of_a_project_has_to_be_repeated(script, table,
     project, fewer = script.get(f"{table}/project").json(), ROWS[:-1]
     again, card = reopen(script, done, project, fewer)
     assert (card["decision"], "attack it again" in card["headline"]) == ("undecided", True)
-    assert "It was attacked before the project was saved" in card["conditions"][0]
+    assert "The same protection was attacked before" in card["conditions"][0]
     done(f"{again}/attacks", released=card["id"], kinds=["linkage"], known=["age", "sex", "city"])
     (card,) = script.get(f"{again}/candidates").json()
     assert card["headline"] == "No: an attack on it succeeds"
@@ -334,6 +334,33 @@ def test_an_attack_counts_for_every_candidate_with_the_same_cells(script, table,
         == (first["decision"], first["reason"])
         == ("exposed", attacked["reason"])
     )
+
+
+def test_an_attack_counts_in_whatever_order_the_rows_are_released(script, done):
+    table = upload(script, sorted(ROWS))  # the order tells the age, so rows are released in random order
+    roles = {"age": "other", "sex": "quasi-identifier", "city": "other", "illness": "drop"}
+    script.put(f"{table}/settings", json={"roles": roles, "rows_are_people": True})
+    first, _ = (done(f"{table}/protections", protection={"k": 11}) for _ in range(2))
+    done(f"{table}/attacks", released=first[-16:], kinds=["linkage"], known=["age", "sex", "city"])
+    cards = script.get(f"{table}/candidates").json()
+    assert [card["same_as"] for card in cards] == [None, None]  # not cell by cell
+    assert [card["headline"] for card in cards] == ["No: an attack on it succeeds"] * 2
+    _, card = reopen(script, done, script.get(f"{table}/project").json(), sorted(ROWS))
+    assert card["headline"] == "No: an attack on it succeeds"
+
+
+def test_an_attack_has_to_be_repeated_on_a_release_with_other_random_numbers_of_people(script, done):
+    rows = [(f"p{n:03}", *row) for n, row in enumerate(ROWS)]
+    text = "patient,age,sex,city,illness\n" + "".join(",".join(map(str, row)) + "\n" for row in rows)
+    answer = script.post("/api/v1/tables", files={"file": ("people.csv", text.encode())})
+    table = f"/api/v1/tables/{answer.json()['id']}"
+    roles = {"patient": "person", "age": "other", "sex": "quasi-identifier", "city": "other", "illness": "drop"}
+    script.put(f"{table}/settings", json={"roles": roles})
+    first, _ = (done(f"{table}/protections", protection={"k": 11}) for _ in range(2))
+    assert [card["decision"] for card in script.get(f"{table}/candidates").json()] == ["within", "within"]
+    done(f"{table}/attacks", released=first[-16:], kinds=["linkage"], known=["age", "sex", "city"])
+    cards = script.get(f"{table}/candidates").json()
+    assert [card["decision"] for card in cards] == ["undecided", "exposed"]
 
 
 def test_an_attack_is_judged_by_the_limit_of_its_candidate(script, table, done, attacked):

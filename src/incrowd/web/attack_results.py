@@ -14,10 +14,10 @@ from pydantic import Field, ValidationError
 from incrowd.assessment.sections.attacks import describe_success
 from incrowd.attacks import ReleaseAttacks
 from incrowd.recipients import judge
-from incrowd.web.candidate_jobs import asked_by, release_of
+from incrowd.web.candidate_jobs import asked_by, release_of, settings_digest
 from incrowd.web.fields import Id, Model
 from incrowd.web.jobs import Job
-from incrowd.web.releases import Release
+from incrowd.web.releases import AttackedRelease
 from incrowd.web.table_history import ATTACKED
 
 _MADE = ("protection done", "solution done")
@@ -34,7 +34,8 @@ class AttackSummary(Model):
 class AttackResults(Model):
     """Attacks on a release in plain JSON types, without cells.
 
-    `content` is the SHA-256 of the release, null for a table from elsewhere. Results of the first versions have only
+    `content` is the SHA-256 of the rows of the release and `made_by` that of its settings, null for a table from
+    elsewhere. Results of the first versions have only
     `above_limit`: the sentences on attacks that were above the limit of that time.
     """
 
@@ -42,6 +43,7 @@ class AttackResults(Model):
     sentence: str
     job: Id | None = None
     content: str | None = None
+    made_by: str | None = None
     copies: list[str] = Field(default_factory=list)
     attacks: list[AttackSummary] = Field(default_factory=list)
     above_limit: list[str] = Field(default_factory=list)
@@ -64,12 +66,13 @@ def _describe(one: AttackSummary, limit: float) -> str:
     return describe_success(one.sentence, one.about, limit)
 
 
-def summarize_attacks(found: ReleaseAttacks, released: str, release: Release | None) -> dict[str, Any]:
-    """Attacks for the audit trail; `released` is the id of the candidate or table, `release` that of a candidate."""
+def summarize_attacks(found: ReleaseAttacks, key: str, attacked: AttackedRelease) -> dict[str, Any]:
+    """Attacks on a release for the audit trail; `key` is the id of the candidate or table."""
     results = AttackResults(
-        released=released,
+        released=key,
         sentence=found.sentence,
-        content=release.fingerprint if release else None,
+        content=attacked.release.rows_digest if attacked.release else None,
+        made_by=attacked.made_by,
         copies=list(found.copies),
         attacks=[AttackSummary(about=one.about, sentence=one.sentence, risk=list(one.risk)) for one in found.deciding],
     )
@@ -82,21 +85,30 @@ def attacks_on(candidate: Job) -> list[AttackResults]:
 
 
 def attacks_before(candidate: Job) -> list[AttackResults]:
-    """Attacks in the reopened project on the same protection with other, or unknown, cells; not those repeated since.
+    """Attacks on the same protection with other, or unknown, rows, here or in the reopened project; not if repeated.
 
-    Attacks are repeated if every one was run on the cells of the candidate, those of the first versions if any was.
+    Attacks are repeated if every one was run on the rows of the candidate, those of the first versions if any was.
     """
+    made_by, jobs = settings_digest(candidate), _saved_jobs(candidate)
+    earlier = [
+        one
+        for one in _list_attacks(candidate)
+        if (one.released in jobs or (made_by is not None and one.made_by == made_by)) and not _is_on(candidate, one)
+    ]
+    repeated = {one.about for attack in attacks_on(candidate) for one in attack.attacks}
+    return [attack for attack in earlier if not repeated or {one.about for one in attack.attacks} - repeated]
+
+
+def _saved_jobs(candidate: Job) -> set[str]:
+    """The ids of the jobs of the reopened project that protected by the settings of a candidate."""
     history = candidate.source.current.history if candidate.source else None
     reopened, asked = (history.reopened if history else None), asked_by(candidate)
     if history is None or reopened is None or asked is None:
-        return []
+        return set()
     runs = [run for run in reopened.runs if run.protection == asked]
     made = [entry.details for entry in history.trail if entry.what in _MADE]
-    jobs = {run.job for run in runs if run.job is not None}
-    jobs |= {one["job"] for one in made if any(one == {"job": one.get("job"), **run.summary} for run in runs)}
-    earlier = [one for one in _list_attacks(candidate) if one.released in jobs and not _is_on(candidate, one)]
-    repeated = {one.about for attack in attacks_on(candidate) for one in attack.attacks}
-    return [attack for attack in earlier if not repeated or {one.about for one in attack.attacks} - repeated]
+    named = {run.job for run in runs if run.job is not None}
+    return named | {one["job"] for one in made if any(one == {"job": one.get("job"), **run.summary} for run in runs)}
 
 
 def list_successes(attacks: Iterable[AttackResults], limit: float) -> list[str]:
@@ -108,7 +120,7 @@ def _is_on(candidate: Job, attack: AttackResults) -> bool:
     if attack.released == candidate.id:
         return True
     with suppress(FileNotFoundError):  # its file was deleted meanwhile
-        return attack.content is not None and attack.content == release_of(candidate).fingerprint
+        return attack.content is not None and attack.content == release_of(candidate).rows_digest
     return False
 
 

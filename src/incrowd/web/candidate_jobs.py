@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from typing import Any
 
 from incrowd.web.jobs import Job
@@ -40,3 +42,21 @@ def release_of(job: Job) -> Release:
     release = job.answer().release
     assert release is not None
     return release
+
+
+def without_rows(asked: ProtectionRequest) -> ProtectionRequest:
+    """A protection without the hierarchies that list values; hierarchies by a rule stay."""
+    rules = {name: given for name, given in asked.hierarchies.items() if isinstance(given, str)}
+    return asked.model_copy(update={"hierarchies": rules})
+
+
+def settings_digest(job: Job) -> str | None:
+    """SHA-256 of the protection and the roles that made a candidate, without values; None if they are not known.
+
+    Candidates of one digest may differ in what protection draws at random: the order of rows, numbers of people.
+    """
+    asked = asked_by(job)
+    if asked is None or job.settings is None:
+        return None
+    made = {"protection": without_rows(asked).model_dump(mode="json"), "roles": job.settings.roles}
+    return hashlib.sha256(json.dumps(made, sort_keys=True).encode()).hexdigest()

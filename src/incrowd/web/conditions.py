@@ -9,7 +9,7 @@ from incrowd.assessment.verdict import order_reasons
 from incrowd.web.attack_results import attacks_before, attacks_on, list_successes
 from incrowd.web.jobs import Job
 
-_BEFORE = "It was attacked before the project was saved, and its cells may have changed since."
+_BEFORE = "The same protection was attacked before, and its rows may differ from these."
 
 
 def judge_candidate(candidate: Job) -> dict[str, Any]:
@@ -32,7 +32,7 @@ def judge_candidate(candidate: Job) -> dict[str, Any]:
     return verdict | {
         "decision": "undecided",
         "headline": "Undecided: attacked before with result No, attack it again",
-        "recommendation": f"Do not give it to {recipient} yet: an attack on it succeeded before the project was saved. "
+        "recommendation": f"Do not give it to {recipient} yet: an attack on the same protection succeeded before. "
         "Attack it again.",
         "attack_again": True,
     }

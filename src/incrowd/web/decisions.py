@@ -7,7 +7,7 @@ from html import escape
 
 from incrowd.recipients import in_words, settle_limits, smallest_class
 from incrowd.reports.template_values import TEMPLATES
-from incrowd.web.candidate_jobs import is_candidate
+from incrowd.web.candidate_jobs import is_candidate, without_rows
 from incrowd.web.candidates import describe_candidate, name_of
 from incrowd.web.conditions import judge_candidate, list_conditions
 from incrowd.web.downloads import release_hashes
@@ -15,7 +15,7 @@ from incrowd.web.fields import ROLE_WORDS
 from incrowd.web.jobs import Job
 from incrowd.web.models import TableSettings
 from incrowd.web.project_models import AcceptedRisk, DecidedNumbers, NewDecision, RecordedDecision
-from incrowd.web.projects import describe_table, without_cells, without_rows
+from incrowd.web.projects import describe_table, without_cells
 from incrowd.web.refusals import Refusal
 from incrowd.web.session_table import OpenTable
 from incrowd.web.table_history import utc_now

@@ -9,12 +9,11 @@ from typing import Any
 from incrowd.tables.missing_codes import MissingCodes
 from incrowd.version import __version__
 from incrowd.web import project_models as models
-from incrowd.web.candidate_jobs import asked_by, is_candidate
+from incrowd.web.candidate_jobs import asked_by, is_candidate, without_rows
 from incrowd.web.candidates import name_candidates
 from incrowd.web.conditions import judge_candidate
 from incrowd.web.jobs import Job
 from incrowd.web.models import Reading, TableSettings
-from incrowd.web.protection_models import ProtectionRequest
 from incrowd.web.session_table import OpenTable
 from incrowd.web.table_history import utc_now
 from incrowd.wording import counted, listed
@@ -82,12 +81,6 @@ def without_cells(settings: TableSettings) -> tuple[TableSettings, list[str]]:
         left_out.append(f"hierarchies that list values, of {listed(by_rows)}: load them again")
         changes["protection"] = protection
     return settings.model_copy(update=changes), left_out
-
-
-def without_rows(asked: ProtectionRequest) -> ProtectionRequest:
-    """A protection without the hierarchies that list values; hierarchies by a rule stay."""
-    rules = {name: given for name, given in asked.hierarchies.items() if isinstance(given, str)}
-    return asked.model_copy(update={"hierarchies": rules})
 
 
 def _question_without_rows(question: dict[str, Any]) -> dict[str, Any]:

@@ -8,9 +8,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
+from incrowd.backends import encode
 from incrowd.backends.arrow_columns import value_type
+from incrowd.backends.row_hash import row_hashes
 from incrowd.backends.spool import load_batches, load_part
 from incrowd.classes import Classes, assign_classes
 from incrowd.protection.marks import remove_release
@@ -19,7 +22,6 @@ from incrowd.tables import Table, read_table
 from incrowd.web.cells import cell_text
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from incrowd.assessment import Question
@@ -31,13 +33,15 @@ CellChange = Literal["kept", "coarser", "removed"]
 class AttackedRelease(NamedTuple):
     """A release that is attacked, and the rows of the original that it keeps, if they are known.
 
-    `release` is the protected table of a candidate; None for a table from elsewhere.
+    `release` is the protected table of a candidate and `made_by` the digest of its settings; None for a table from
+    elsewhere.
     """
 
     name: str
     table: Table
     kept_rows: Any
     release: Release | None = None
+    made_by: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +96,22 @@ class Release:
             digest.update(str(plain.schema).encode())
             for batch in plain.to_batches():
                 digest.update(batch.serialize())
+        return digest.hexdigest()
+
+    @cached_property
+    def rows_digest(self) -> str:
+        """SHA-256 of the columns and rows, whatever their order, which protection may draw at random.
+
+        Raises:
+            FileNotFoundError: the release was deleted.
+        """
+        if not self.table.rows or self.table.nested:
+            return self.fingerprint
+        columns, digest = encode(self.table, list(self.table.columns)), hashlib.sha256()
+        for column in columns:
+            digest.update(f"{column.name}\0{column.values.type}\0".encode())
+            digest.update(pa.record_batch([column.values], names=["values"]).serialize())
+        digest.update(np.sort(row_hashes(columns)).tobytes())
         return digest.hexdigest()
 
     def row_of(self, record: int) -> int | None:

@@ -11,6 +11,7 @@ from incrowd.web.api.dependencies import TheJob, TheServer, TheSession, refusals
 from incrowd.web.api.job_routes import TableJob
 from incrowd.web.api.result_routes import HTML_PAGE
 from incrowd.web.attack_equivalents import ReleasedFile, attack
+from incrowd.web.candidate_jobs import settings_digest
 from incrowd.web.candidates import candidate_name
 from incrowd.web.downloads import as_attachment, file_name
 from incrowd.web.refusals import Refusal
@@ -52,7 +53,7 @@ def _released(key: str, table: OpenTable, server: Server, session: Session) -> t
     release = job.answer().release
     if release is None or job.table != table.id:
         raise Refusal(409, "only a protection of this table, or another table, can be attacked")
-    attacked = AttackedRelease(candidate_name(job), release.table, release.kept_rows, release)
+    attacked = AttackedRelease(candidate_name(job), release.table, release.kept_rows, release, settings_digest(job))
     return attacked, ReleasedFile.of_candidate(job, table.source)
 
 

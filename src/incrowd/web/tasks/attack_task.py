@@ -61,7 +61,7 @@ def attack_task(
             "exposed": {"people": len(exposed), "rows": [one.to_dict() for one in exposed[:_MAX_EXPOSED]]},
         }
         figures = as_figures([_figure(found, limit)] if found.attacks else [], table.table.columns)
-        summary = summarize_attacks(found, question.released, released.release)
+        summary = summarize_attacks(found, question.released, released)
         return Outcome(found, lambda: result, lambda: figures, summary=summary)
 
     return run
