@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from incrowd import ClassSizes, InputError, UnsupportedError, population_risk, record_risk
+from incrowd import ClassSizes, InputError, UnsupportedError, assess, population_risk, record_risk
 from incrowd.pitman_yor import PitmanYor
 from incrowd.populations import ESTIMATORS, by_fraction, sensitivity
 from incrowd.populations.anchored import fit_anchored
@@ -394,6 +394,15 @@ def test_weights_that_disagree_with_the_population_are_rescaled(scale):
         record_risk(table | {"w": weights}, quasi_identifiers=["a"], weights="w")["risk_weighted"]
     )
     assert any("rescaled" in note for note in risks.notes)
+
+
+@pytest.mark.parametrize(("scale", "is_told"), [(100, True), (1.2, False), (0.4, True), (0.02, False)])
+def test_weights_far_from_the_population_are_told_by_the_assessment_too(scale, is_told):
+    table = {"age": [20 + n % 30 for n in range(300)], "w": [scale * 50.0 + n % 2 * 0.01 for n in range(300)]}
+    asked = {"quasi_identifiers": ["age"], "population": 15_000, "weights": "w"}
+    assert any("check both" in note for note in population_risk(table, **asked).notes) == is_told
+    reasons = assess(table, **asked, rows_are_people=True, protection=False).verdict.internal_reasons
+    assert any("The weights add up to" in one.sentence for one in reasons) == is_told  # normalised ones say nothing
 
 
 def test_weights_that_agree_are_left_alone():

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from incrowd.assessment.reasons import Findings, describe_order
+from incrowd.populations.design import CHECK_WEIGHTS
 from incrowd.protection.release_warnings import describe_told
 from incrowd.wording import Advice, chosen_percent, counted, listed, one_decimal, people, percent
 
@@ -36,6 +37,12 @@ def _population_is_assumed(findings: Findings) -> Iterator[Advice]:
             f"knows who is in it. One who does names a person with a chance of up to {percent(1 / facts.k)}{alone}: "
             "keep secret whose records these are."
         )
+
+
+def _weights_are_far_from_population(findings: Findings) -> Iterator[Advice]:
+    for note in findings.population.notes if findings.population is not None else ():
+        if note.endswith(CHECK_WEIGHTS):
+            yield Advice(f"{note[0].upper()}{note[1:]}", ("population", "weights"))
 
 
 def _person_numbers_are_assumed(findings: Findings) -> Iterator[Advice]:
@@ -178,6 +185,7 @@ def _quasi_identifiers_name_people(findings: Findings) -> Iterator[Advice]:
 
 _REASONS = (
     _population_is_assumed,
+    _weights_are_far_from_population,
     _person_numbers_are_assumed,
     _key_exists,
     _columns_are_known_anyway,

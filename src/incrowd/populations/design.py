@@ -15,6 +15,10 @@ from incrowd.wording import counted, percent, whole
 
 _NEAR = 0.01  # relative tolerance for the sum of weights
 _LARGEST_COUNTRY, _MOST_EACH = 1.5e9, 100_000  # people in all, and average number of people per record
+_FAR = 1.5  # factor between the sum of weights and the population, from which one of them is probably wrong
+CHECK_WEIGHTS = "; check both: weights may have implied decimals, or the population is of other people"
+"""How the note ends that says that the sum of the weights is far from the population."""
+
 _UNEVEN = 0.1  # coefficient of variation from which weights count as unequal
 _STEP, _MOST_STRATA = 0.4, 8  # smallest width of a stratum of weights on the log scale, and largest number of strata
 
@@ -50,10 +54,13 @@ class Weights:
         if abs(self.total / population - 1.0) <= _NEAR:
             return self
         note = (
-            f"the weights add up to {whole(self.total)} and not to the population of {population:,}: they were rescaled"
+            f"the weights add up to {whole(self.total)} and not to the population of {population:,}: they were "
+            "rescaled to the population"
         )
         if self.total < population:
             note += "; if whole strata are missing from the table, the estimate does not hold for their people"
+        if not self.normalised and max(self.total / population, population / self.total) > _FAR:
+            note += CHECK_WEIGHTS
         return replace(self, values=self.values * (population / self.total), notes=(*self.notes, note))
 
     def of_classes(self, numbers: NDArray[np.uint32]) -> NDArray[np.float64]:
