@@ -5,11 +5,13 @@ So a random split into training and test rows does not change if the table is so
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 from zlib import crc32
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd.backends.encode import Coded
@@ -68,6 +70,23 @@ def row_hashes(columns: Sequence[Coded], seed: int = 0) -> NDArray[np.int64]:
     for column in columns:
         state = _mix(state + column.codes.astype(np.uint64))
     return (state >> np.uint64(1)).astype(np.int64)
+
+
+def digest_rows(columns: Sequence[Coded]) -> str:
+    """SHA-256 of the names, values and rows of encoded columns, whatever the order of the rows.
+
+    >>> from incrowd import read_table
+    >>> from incrowd.backends import encode
+    >>> a, b, c = (encode(read_table({"a": one}), ["a"]) for one in ([1, 2, 2], [2, 1, 2], [1, 1, 2]))
+    >>> digest_rows(a) == digest_rows(b), digest_rows(a) == digest_rows(c)
+    (True, False)
+    """
+    digest = hashlib.sha256()
+    for column in columns:
+        digest.update(f"{column.name}\0{column.values.type}\0".encode())
+        digest.update(pa.record_batch([column.values], names=["values"]).serialize())
+    digest.update(np.sort(row_hashes(columns)).tobytes())
+    return digest.hexdigest()
 
 
 def _mix(numbers: _Keys) -> _Keys:

@@ -8,12 +8,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-import numpy as np
 import pyarrow as pa
 
 from incrowd.backends import encode
 from incrowd.backends.arrow_columns import value_type
-from incrowd.backends.row_hash import row_hashes
+from incrowd.backends.row_hash import digest_rows
 from incrowd.backends.spool import load_batches, load_part
 from incrowd.classes import Classes, assign_classes
 from incrowd.protection.marks import remove_release
@@ -22,6 +21,8 @@ from incrowd.tables import Table, read_table
 from incrowd.web.cells import cell_text
 
 if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
     from numpy.typing import NDArray
 
     from incrowd.assessment import Question
@@ -107,12 +108,7 @@ class Release:
         """
         if not self.table.rows or self.table.nested:
             return self.fingerprint
-        columns, digest = encode(self.table, list(self.table.columns)), hashlib.sha256()
-        for column in columns:
-            digest.update(f"{column.name}\0{column.values.type}\0".encode())
-            digest.update(pa.record_batch([column.values], names=["values"]).serialize())
-        digest.update(np.sort(row_hashes(columns)).tobytes())
-        return digest.hexdigest()
+        return digest_rows(encode(self.table, list(self.table.columns)))
 
     def row_of(self, record: int) -> int | None:
         """The row that a record of the original became; None if it was left out."""
