@@ -22,7 +22,6 @@ from incrowd.web.cells import cell_text
 
 if TYPE_CHECKING:
     import numpy as np
-    import pyarrow as pa
     from numpy.typing import NDArray
 
     from incrowd.assessment import Question
