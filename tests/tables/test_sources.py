@@ -202,6 +202,14 @@ def test_an_address_that_would_fill_the_disk_is_refused_with_that_reason(tmp_pat
         read_table(f"{server}/people.csv", allow_network=True)
 
 
+def test_a_download_that_is_cut_short_is_no_table(tmp_path, server, monkeypatch):
+    """The server promises more bytes than it sends: what came is not the whole table."""
+    (tmp_path / "people.csv").write_text("age\n" + "30\n" * 50)
+    monkeypatch.setattr(_Quiet, "copyfile", lambda self, source, output: output.write(source.read(40)))
+    with pytest.raises(InputError, match="broke off; try again"):
+        read_table(f"{server}/people.csv", allow_network=True)
+
+
 def test_a_store_is_opened_by_arrow(tmp_path, monkeypatch):
     """Arrow opens folders of this machine by an address as it opens stores."""
     (tmp_path / "people.csv").write_bytes(CSV)

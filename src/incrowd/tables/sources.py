@@ -124,25 +124,32 @@ def _copy_standard_input(_: str, folder: Path) -> str:
 
 def _copy_address(address: str, folder: Path) -> str:
     """Copy the contents of an address to a file of the same name."""
+    from http.client import HTTPException  # slow to import
+
     name = Path(re.split(r"[?#]", address.partition("://")[2])[0]).name
     if not name.lower().endswith(ENDINGS):
         raise InputError(f"{masked(address)}: the ending of the name is not that of a known file format")
     target = folder / name
+    broke_off = InputError(f"{masked(address)} broke off; try again")
     with disk_errors(folder.parent), open(target, "wb") as file, _opened(address) as stream:
         try:
             _copy(stream, file, folder)
         except InputError:  # a ValueError
             raise
-        except (OSError, ValueError) as error:
-            if getattr(error, "errno", None) is not None:
+        except (OSError, ValueError, HTTPException) as error:
+            if getattr(error, "errno", None) is not None and not isinstance(error, ConnectionError | TimeoutError):
                 raise  # the disk
-            raise InputError(f"{masked(address)} broke off; try again") from None
+            raise broke_off from None
+        if getattr(stream, "length", None):  # bytes that a server promised and did not send
+            raise broke_off
     return str(target)
 
 
 @contextmanager
 def _opened(address: str) -> Iterator[Any]:
     """Open the bytes of an address: web addresses with Python, stores with Arrow."""
+    from http.client import HTTPException  # slow to import
+
     from pyarrow import fs
 
     try:
@@ -153,7 +160,7 @@ def _opened(address: str) -> Iterator[Any]:
         else:
             system, path = fs.FileSystem.from_uri(address)
             stream = system.open_input_stream(path)
-    except (OSError, ValueError, pa.ArrowException):  # their words may hold credentials
+    except (OSError, ValueError, HTTPException, pa.ArrowException):  # their words may hold credentials
         raise InputError(f"{masked(address)} cannot be opened; check the address and your access to it") from None
     with stream:
         yield stream

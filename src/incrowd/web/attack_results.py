@@ -5,7 +5,7 @@ The audit trail holds them, with the SHA-256 of the release. It holds risks, so 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Annotated, Any
 
@@ -87,7 +87,7 @@ def attacks_on(candidate: Job) -> list[AttackResults]:
 def attacks_before(candidate: Job) -> list[AttackResults]:
     """Attacks on the same protection with other, or unknown, rows, here or in the reopened project; not if repeated.
 
-    Attacks are repeated if every one was run on the rows of the candidate, those of the first versions if any was.
+    Attacks of the first versions were repeated if any was.
     """
     made_by, jobs = settings_digest(candidate), _saved_jobs(candidate)
     earlier = [
@@ -95,8 +95,19 @@ def attacks_before(candidate: Job) -> list[AttackResults]:
         for one in _list_attacks(candidate)
         if (one.released in jobs or (made_by is not None and one.made_by == made_by)) and not _is_on(candidate, one)
     ]
-    repeated = {one.about for attack in attacks_on(candidate) for one in attack.attacks}
-    return [attack for attack in earlier if not repeated or {one.about for one in attack.attacks} - repeated]
+    repeated = [one for attack in attacks_on(candidate) for one in attack.attacks]
+    return [attack for attack in earlier if not _are_refuted(attack, repeated)]
+
+
+def _are_refuted(attack: AttackResults, repeated: Sequence[AttackSummary]) -> bool:
+    """True if each of the attacks was repeated, and succeeds clearly less often now: an attack that finds nobody in few
+    records, or knows too little, refutes nothing.
+    """
+    if not attack.attacks:  # of the first versions
+        return bool(repeated)
+    return all(
+        any(again.about == one.about and again.risk[2] < one.risk[1] for again in repeated) for one in attack.attacks
+    )
 
 
 def _saved_jobs(candidate: Job) -> set[str]:

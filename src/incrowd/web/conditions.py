@@ -24,11 +24,11 @@ def judge_candidate(candidate: Job) -> dict[str, Any]:
     exposures = [*above, *(f"{_BEFORE} {line}" for line in before), *verdict["exposures"]]
     why = order_reasons(verdict["decision"], verdict["sentence"], exposures)
     verdict = verdict | {"exposures": exposures, "why": list(why)}
-    if verdict["decision"] != "within":
-        return verdict
-    if above:
+    if above and verdict["decision"] in ("within", "borderline", "undecided"):
         advice = f"Do not give it to {recipient} as it is: an attack on it is above the limit."
         return verdict | {"decision": "exposed", "headline": "No: an attack on it succeeds", "recommendation": advice}
+    if above or verdict["decision"] != "within":
+        return verdict
     return verdict | {
         "decision": "undecided",
         "headline": "Undecided: attacked before with result No, attack it again",

@@ -336,7 +336,7 @@ class Jobs:
             if outcome is not None:
                 job.outcome, job.stages, job.progress = outcome, job.stages + 1, 1.0
                 if job.source is not None and not job.quick:
-                    job.source.history.note(f"{job.kind} done", job=job.id, **outcome.summary)
+                    job.source.current.history.note(f"{job.kind} done", job=job.id, **outcome.summary)
 
     def _drop_oldest(self, newest: Job) -> None:
         """Drop the session's oldest finished jobs of this kind; the many jobs of a slider displace no other kind."""

@@ -15,6 +15,7 @@ from incrowd.backends.arrow_columns import value_type
 from incrowd.backends.row_hash import digest_rows
 from incrowd.backends.spool import load_batches, load_part
 from incrowd.classes import Classes, assign_classes
+from incrowd.errors import InputError
 from incrowd.protection.marks import remove_release
 from incrowd.protection.outputs import bounds_of
 from incrowd.tables import Table, read_table
@@ -105,9 +106,14 @@ class Release:
         Raises:
             FileNotFoundError: the release was deleted.
         """
-        if not self.table.rows or self.table.nested:
-            return self.fingerprint
-        return digest_rows(encode(self.table, list(self.table.columns)))
+        try:
+            if not self.table.rows or self.table.nested:
+                return self.fingerprint
+            return digest_rows(encode(self.table, list(self.table.columns)))
+        except InputError:
+            if not self.file.exists():
+                raise FileNotFoundError(self.file) from None
+            raise
 
     def row_of(self, record: int) -> int | None:
         """The row that a record of the original became; None if it was left out."""
