@@ -1,5 +1,6 @@
 """From what a user names to files: compressed, archived, piped, in folders, behind addresses."""
 
+import gzip
 import http.server
 import io
 import itertools
@@ -208,6 +209,17 @@ def test_a_download_that_is_cut_short_is_no_table(tmp_path, server, monkeypatch)
     monkeypatch.setattr(_Quiet, "copyfile", lambda self, source, output: output.write(source.read(40)))
     with pytest.raises(InputError, match="broke off; try again"):
         read_table(f"{server}/people.csv", allow_network=True)
+
+
+def test_a_copy_is_removed_though_somebody_holds_the_error(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "private"))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    (tmp_path / "private").mkdir()
+    (tmp_path / "bad.parquet.gz").write_bytes(gzip.compress(b"PAR1 is no table"))
+    with pytest.raises(InputError) as held:
+        read_table(tmp_path / "bad.parquet.gz")
+    assert held.value is not None
+    assert [one for one in (tmp_path / "private").rglob("*") if one.is_file()] == []
 
 
 def test_a_store_is_opened_by_arrow(tmp_path, monkeypatch):

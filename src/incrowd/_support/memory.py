@@ -19,7 +19,9 @@ _SHARE = 0.75
 _SMALLEST, _LARGEST = 50_000_000, 10**15
 _NO_ROOM = re.compile("map segment|shared object|thread|allocate", re.IGNORECASE)  # what libraries say without memory
 _LEAST_ADDRESS_SPACE = 10**9  # bytes that the libraries reserve when they are loaded, on a machine of few cores
-_AMPLE_ADDRESS_SPACE = 8 * _LEAST_ADDRESS_SPACE  # bytes from which they may reserve as much as they do without a limit
+_A_CORE = 250_000_000  # bytes that the threads of the libraries reserve for each core, at most
+# bytes from which they may reserve as much as they do without a limit
+_AMPLE_ADDRESS_SPACE = max(8 * _LEAST_ADDRESS_SPACE, (os.cpu_count() or 1) * _A_CORE)
 NO_RESERVE = {"OPENBLAS_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "1"}
 """Environment of a process under a limit of its address space: what allocators reserve counts against it."""
 _MALLOC_OPTIONS = {-3: 1 << 16, -1: 1 << 16, -8: 1}  # malloc.h: M_MMAP_THRESHOLD, M_TRIM_THRESHOLD, M_ARENA_MAX

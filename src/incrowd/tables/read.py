@@ -26,7 +26,7 @@ from incrowd.tables.formats.file_format import describe_others
 from incrowd.tables.infer_types import DATE_ORDERS, TypeInference, infer_type
 from incrowd.tables.missing_codes import MissingCodes, add_counts, find_merged, note_unused
 from incrowd.tables.reshape import reshape
-from incrowd.tables.sources import STANDARD_INPUT, STORES, WEB, fetch, find_files
+from incrowd.tables.sources import STANDARD_INPUT, STORES, WEB, Files, fetch, find_files
 from incrowd.tables.table import Table
 from incrowd.wording import listed
 
@@ -210,6 +210,20 @@ def _hand_over(engine: Engine, table: Table, stated: Mapping[str, Scale]) -> Tab
 def _open_file(source: str, options: ReadOptions, changes: dict[str, Any], *, allow_network: bool) -> Table:
     """Open a file, or the parts of one table, in the format of its extension, and reshape it."""
     files, chose_member = fetch(source, options.memory, options.sheet, allow_network=allow_network)
+    try:
+        how = replace(options, workspace=files.workspace, sheet=None if chose_member else options.sheet)
+        reading = options.given() | ({"allow_network": True} if allow_network else {})
+        return _open_fetched(source, files, how, changes, reading)
+    except BaseException:  # the private copy must not live as long as somebody holds the error
+        if files.workspace is not None:
+            files.workspace.close()
+        raise
+
+
+def _open_fetched(
+    source: str, files: Files, options: ReadOptions, changes: dict[str, Any], reading: dict[str, Any]
+) -> Table:
+    """Open files of this machine; `reading` are the options by which the table can be read again."""
     name = "standard input" if source == STANDARD_INPUT else Path(masked(source)).name
     known = fixed_width.FORMAT if options.layout is not None else format_of(files.paths[0])
     if known is None:
@@ -217,10 +231,9 @@ def _open_file(source: str, options: ReadOptions, changes: dict[str, Any], *, al
     for path in files.paths:
         if os.path.getsize(path) == 0:
             raise InputError(f"{os.path.basename(path)} is empty: it has no header and no rows")
-    how = replace(options, workspace=files.workspace, sheet=None if chose_member else options.sheet)
-    _refuse_options_of_other_formats(files.paths[0], how)  # of the member of a .zip
+    _refuse_options_of_other_formats(files.paths[0], options)  # of the member of a .zip
     before = [file_state(path) for path in files.paths]
-    contents = known.open(files.paths, name, how)
+    contents = known.open(files.paths, name, options)
     if before != [file_state(path) for path in files.paths]:
         raise InputError(f"{name} changed while it was read, so the result would be wrong; read it again")
     rows = contents.rows
@@ -236,7 +249,7 @@ def _open_file(source: str, options: ReadOptions, changes: dict[str, Any], *, al
         notes=(*contents.notes, *note_unused(contents.code_counts)),
         not_counted=(*files.not_counted, *contents.not_counted),
         source=source,
-        reading=options.given() | ({"allow_network": True} if allow_network else {}),
+        reading=reading,
         codebook=add_counts(contents.codebook, contents.code_counts),
         members=tuple(contents.members),
     )
