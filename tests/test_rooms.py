@@ -395,8 +395,7 @@ QUESTIONS = {
     "cli/protect.py": 1,
     "populations/sample.py": 1,
     "protection/api.py": 1,
-    "tables/roles/linked_rows.py": 2,
-    "tables/roles/mixed_groups.py": 1,
+    "tables/roles/linked_rows.py": 1,
     "tables/suggest_reading.py": 1,
 }
 

@@ -57,6 +57,11 @@ _OF_A_PERSON = {"sex", "birth", "age", "ethnicity", "religion", "marital status"
 _Codes = NDArray[np.int64]
 
 
+def can_compare_rows(table: Table) -> bool:
+    """True if the rows of a table are here; those of a cluster are not fetched to compare them with each other."""
+    return table.backend.rows_are_local
+
+
 def find_linked_rows(table: Table, columns: Sequence[SuggestedRole]) -> tuple[str, tuple[str, ...]] | None:
     """Find a column that links rows of one person or household, and the columns that show it; None if there is none.
 
@@ -74,7 +79,7 @@ def find_linked_rows(table: Table, columns: Sequence[SuggestedRole]) -> tuple[st
     >>> find_linked_rows(table, suggest_roles(table))
     ('x', ('sex', 'home'))
     """
-    if not table.backend.rows_are_local:
+    if not can_compare_rows(table):
         return None
     candidates = [one for one in columns if _may_link(one)]
     attributes = [one for one in columns if one.distinct >= 2 and one.kind != "nested"]
@@ -116,7 +121,7 @@ def groups_agree(table: Table, name: str, columns: Sequence[SuggestedRole], *, m
     >>> groups_agree(table, "group", suggest_roles(table))
     True
     """
-    if not table.backend.rows_are_local:
+    if not can_compare_rows(table):
         return False
     (column,) = encode(table, [name])
     rows, starts = _linked_groups(np.asarray(column.codes, dtype=np.int64), column.filled_size)

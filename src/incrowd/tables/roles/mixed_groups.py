@@ -9,6 +9,7 @@ import numpy as np
 
 from incrowd.backends import encode
 from incrowd.tables.roles.column_role import SuggestedRole
+from incrowd.tables.roles.linked_rows import can_compare_rows
 from incrowd.tables.roles.names import find_topics
 from incrowd.tables.table import Table
 from incrowd.wording import listed
@@ -59,7 +60,7 @@ def find_mixed_groups(table: Table, column: str, columns: Sequence[SuggestedRole
     """
     had_once = [one for one in columns if one.topic in _HAD_ONCE and one.distinct > 1 and one.column != column]
     is_named = any(found.topic == "household number" for found in find_topics(column))
-    if not had_once or is_named or not table.backend.rows_are_local:
+    if not had_once or is_named or not can_compare_rows(table):
         return None
     (group,) = encode(table, [column])
     differing, groups = [], 0
