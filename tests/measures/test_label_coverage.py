@@ -64,6 +64,16 @@ def test_many_values_and_labels_take_little_memory():
     assert peak < 30_000_000  # every label beside every value would be 360 million
 
 
+def test_several_coarse_numbers_of_many_values_are_counted():
+    draw = np.random.default_rng(0)
+    before = {name: draw.integers(0, 1000, 2000) for name in "abcd"}
+    after = {name: [f"[{value // 200 * 200};{value // 200 * 200 + 199}]" for value in before[name]] for name in "abcd"}
+    known, released = (encode(read_table(table), [*"abcd"]) for table in (before, after))
+    (counts,) = LabelCoverage(known, released, [*"abcd"]).count(known, [np.ones(2000, dtype=bool)])
+    fifths = np.column_stack([before[name] // 200 for name in "abcd"])
+    assert counts.tolist() == (fifths[:, None] == fifths).all(axis=2).sum(axis=1).tolist()
+
+
 def test_every_missing_cell_counts_as_expected_where_it_takes_too_long_to_tell(monkeypatch):
     ages = np.repeat(np.arange(20, 60), 30)
     after = {"age": [f"[{age // 10 * 10};{age // 10 * 10 + 9}]" for age in ages]}

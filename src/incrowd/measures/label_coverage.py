@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache
 from typing import Any
@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from incrowd._support.distinct import distinct_values
 from incrowd.backends import Coded, class_numbers, pack
 from incrowd.measures.quantities import read_quantity
 from incrowd.tables.generalised import Anything, Choice, Interval, Prefix, parse_ranges
@@ -34,6 +35,7 @@ class _Runs:
 
     Attributes:
         ranks: the rank of every value of the original.
+        size: the number of ranks.
         starts: where the runs of every label begin.
         counts: the number of runs of every label.
         low: the first rank of each run.
@@ -43,6 +45,7 @@ class _Runs:
     """
 
     ranks: _Codes
+    size: int
     starts: _Codes
     counts: _Codes
     low: _Codes
@@ -82,6 +85,7 @@ class LabelCoverage:
         self._after = {column.name: column for column in released}
         self._unchanged = [column.name for column in known if column.name not in coarse]
         self._runs = cache(lambda name: _read_runs(self._after[name], self._before[name]))
+        self._short_runs = cache(lambda name: _merge_values(self._runs(name)))
         self._group = cache(self._group_by)
 
     def count(self, columns: Sequence[Coded], facts: Sequence[NDArray[Any]], *, same: bool = True) -> _Counts | None:
@@ -165,40 +169,34 @@ class LabelCoverage:
         coarse = [self._before[name] for name in names if name not in self._unchanged]
         *others, last = sorted(coarse, key=lambda one: (one.name == along, one.size))
         groups = max(int(one.max(initial=0)) for one in (before, after)) + 1
-        if math.prod((groups, *(one.size for one in coarse))) >= _LARGEST_KEY:
+        runs = self._runs(last.name)
+        short = {one.name: self._short_runs(one.name) for one in others}
+        if math.prod((groups, runs.size, *(one.size for one in short.values()))) >= _LARGEST_KEY:
             return None
         keys = before[among]
-        for one in (*others, last):
-            keys = keys * one.size + self._runs(one.name).ranks[one.codes[among]]
+        for one in others:
+            keys = keys * short[one.name].size + short[one.name].ranks[one.codes[among]]
+        keys = keys * runs.size + runs.ranks[last.codes[among]]
         order = np.argsort(keys)
         keys = keys[order]
         rows, cell_of_record = _distinct([after, *(self._after[one.name].codes for one in coarse)])
         labels = {one.name: self._after[one.name].codes[rows] for one in coarse}
-        runs = self._runs(last.name)
         work = runs.counts[labels[last.name]].astype(np.float64)
-        for one in others:
-            work = work * self._runs(one.name).widths[labels[one.name]]
+        for name, of_column in short.items():
+            work = work * of_column.widths[labels[name]]
         if work.sum() > _MOST_LOOKED_UP:
             return None
 
         def parts() -> Iterator[tuple[_Codes, _Codes, _Codes]]:
             for part in np.split(np.arange(rows.size), _ends(work)):
                 cell, prefix = part, after[rows[part]]
-                for one in others:
-                    cell, prefix = self._spread(one, cell, prefix, labels[one.name])
+                for name, of_column in short.items():
+                    cell, prefix = _spread(of_column, cell, prefix, labels[name])
                 at, run = _expand(runs.starts[labels[last.name][cell]], runs.counts[labels[last.name][cell]])
-                cell, first = cell[at], prefix[at] * last.size
+                cell, first = cell[at], prefix[at] * runs.size
                 yield cell, np.searchsorted(keys, first + runs.low[run]), np.searchsorted(keys, first + runs.high[run])
 
         return _Covered(keys, order, rows.size, cell_of_record, parts())
-
-    def _spread(self, column: Coded, cell: _Codes, prefix: _Codes, labels: _Codes) -> tuple[_Codes, _Codes]:
-        """Repeat cells and the prefixes of their keys for every value of a column that the cell's label covers."""
-        runs = self._runs(column.name)
-        at, run = _expand(runs.starts[labels[cell]], runs.counts[labels[cell]])
-        cell, prefix = cell[at], prefix[at]
-        at, value = _expand(runs.low[run], (runs.high - runs.low)[run])
-        return cell[at], prefix[at] * column.size + value
 
     def _group_by(self, names: tuple[str, ...]) -> tuple[_Codes, _Codes]:
         """Group numbers of the original and of the released records: equal for records with equal values of `names`."""
@@ -209,6 +207,14 @@ class LabelCoverage:
         groups, _ = class_numbers(pack(both))
         before, after = np.split(groups.astype(np.int64), [rows])
         return before, after
+
+
+def _spread(runs: _Runs, cell: _Codes, prefix: _Codes, labels: _Codes) -> tuple[_Codes, _Codes]:
+    """Repeat cells and the prefixes of their keys for every rank of a column that the cell's label covers."""
+    at, run = _expand(runs.starts[labels[cell]], runs.counts[labels[cell]])
+    cell, prefix = cell[at], prefix[at]
+    at, rank = _expand(runs.low[run], (runs.high - runs.low)[run])
+    return cell[at], prefix[at] * runs.size + rank
 
 
 def in_one_code(original: Coded, released: Coded) -> Coded:
@@ -312,7 +318,16 @@ def _in_order_of_labels(ranks: _Codes, runs: tuple[_Codes, _Codes, _Codes], labe
     widths = np.bincount(owner, weights=high - low, minlength=labels).astype(np.int64)
     is_understood = np.ones(labels, dtype=bool)
     is_understood[without] = False
-    return _Runs(ranks, np.cumsum(counts) - counts, counts, low, high, widths, is_understood)
+    return _Runs(ranks, ranks.size, np.cumsum(counts) - counts, counts, low, high, widths, is_understood)
+
+
+def _merge_values(runs: _Runs) -> _Runs:
+    """The same runs with one rank for all neighbouring values that no label tells apart."""
+    limits = distinct_values(np.concatenate([runs.low, runs.high]))
+    ranks, low, high = (np.searchsorted(limits, one, side="right") for one in (runs.ranks, runs.low, runs.high))
+    owner = np.repeat(np.arange(runs.counts.size), runs.counts)
+    widths = np.bincount(owner, weights=high - low, minlength=runs.counts.size).astype(np.int64)
+    return replace(runs, ranks=ranks, size=limits.size + 1, low=low, high=high, widths=widths)
 
 
 def _codes_by(values: Sequence[Any], how: str, length: int = 0, hidden: int = 0) -> defaultdict[Any, list[int]]:
