@@ -12,13 +12,12 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from incrowd._support.chance import NEARLY_ALL
 from incrowd._support.distinct import distinct_values
 from incrowd.backends import Coded, class_numbers, encode, pack
+from incrowd.measures.common_coding import are_in
 from incrowd.measures.compared_release import ComparedRelease
 from incrowd.measures.determination import Determination, UsualValues, determination, usual_values
 from incrowd.measures.recovering_columns import ComputedColumn, FollowingColumn
@@ -55,7 +54,7 @@ def facts_of_following_columns(kept: Sequence[Coded], release: ComparedRelease) 
         if dependency is None:
             continue
         (after,) = encode(release.table, [column.name])
-        expected = _are_in(after, column, dependency.expected)[after.codes]
+        expected = are_in(after, column, dependency.expected)[after.codes]
         counted = count_classes(release.table, [*release.labels, after], expected, release.person)
         first, *others = dependency.columns
         kind = ComputedColumn if dependency.is_function else FollowingColumn
@@ -208,14 +207,6 @@ def _are_predicted(column: Coded, is_predicted: NDArray[np.bool_], joint: _Codes
     by_neighbours[order] = agrees
     predicted = np.bincount(column.codes, np.where(is_alone, by_neighbours, is_predicted), column.size)
     return np.asarray((predicted >= _EXPECTED_FROM * column.tally) & (column.tally > 0))
-
-
-def _are_in(released: Coded, original: Coded, expected: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Mask of the expected values of a released column; all values if the original has another type."""
-    if released.values.type != original.values.type:
-        return np.ones(released.size, dtype=bool)
-    mask = pc.is_in(released.values, value_set=original.values.filter(pa.array(expected)))
-    return np.asarray(mask.to_numpy(zero_copy_only=False), dtype=bool)
 
 
 def count_classes(

@@ -16,9 +16,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded, class_numbers, encode, pack
+from incrowd.measures.common_coding import in_one_code
 from incrowd.measures.compared_release import ComparedRelease
 from incrowd.measures.following_columns import count_classes
-from incrowd.measures.label_coverage import in_one_code
 from incrowd.measures.quantities import Floats, read_quantity
 from incrowd.measures.recovering_columns import RecoveringColumn
 
@@ -30,6 +30,7 @@ _TIMES = 5  # times as many as have the second most frequent error, and as chanc
 _COMMON = 0.2  # share of the records with one value, from which the value proves nothing
 _VALUES = 20  # different values of the kept column among these records, at least
 _MOST_ALIKE = 0.5  # share of these records that may have one value of a column: more make the column superfluous
+_EXPECTED_FROM = 0.5  # share of the records with a kept value that the formula holds for, from which it is looked for
 _MOST_FORMULAS = 50_000  # with three columns, above which the third is a quasi-identifier: about five seconds
 _DIGITS = 1e9  # steps of a column's usual numbers, to which errors are rounded
 _USUAL = 0.99  # share of the numbers that are usual; the others may be wrong entries, or codes such as 9e12
@@ -183,7 +184,7 @@ def _fact(formula: _Formula, kept: Sequence[Coded], release: ComparedRelease) ->
     groups = int(both.max(initial=0)) + 1
     share = np.bincount(before, formula.holds, groups) / np.maximum(np.bincount(before, minlength=groups), 1)
     values = Coded("", after, pa.nulls(groups))
-    counted = count_classes(release.table, [*release.labels, values], share[after] >= _MOST_ALIKE, release.person)
+    counted = count_classes(release.table, [*release.labels, values], share[after] >= _EXPECTED_FROM, release.person)
     removable = [one.name for one in visible if one.name not in release.secrets] or [one.name for one in visible]
     others = [one.column.name for one in formula.columns if one is not formula.columns[1]]
     return RecoveringColumn(

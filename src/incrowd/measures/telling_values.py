@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded, class_numbers, encode, pack
+from incrowd.measures.common_coding import of_one_type
 from incrowd.measures.compared_release import ComparedRelease
-from incrowd.measures.label_coverage import of_one_type
 
 _Codes = NDArray[np.int64]
 
