@@ -16,8 +16,8 @@ from incrowd.web.app import create_app  # noqa: E402
 
 BEARER = {"Authorization": "Bearer a-token-for-tests-only"}
 NOBODY = "0123456789abcdef"
-# requests at the edges of a document: as many of an operation, then one in twelve of the hundreds of a large body
-FIRST, STEP = (30, 12) if "INCROWD_CALLS" not in os.environ else (0, 1)
+# requests at the edges of a document: as many of an operation, then one in twenty-four of the hundreds of a large body
+FIRST, STEP = (20, 24) if "INCROWD_CALLS" not in os.environ else (0, 1)
 
 
 def document():
