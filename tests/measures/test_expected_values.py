@@ -33,9 +33,9 @@ def test_a_value_that_all_before_some_age_have_is_expected_of_them(seed, secrets
     (fact,) = facts_of(before, after, "pension", pension, secrets=secrets)
     told = zip(after["age"], after["region"], (amount in (0, None) for amount in pension), strict=True)
     crossed = {cells: size for cells, size in Counter(told).items() if cells[0] == "[50;59]" and cells[2]}
-    assert (fact.column, fact.gives_back, fact.follows, fact.partly) == ("pension", "age", True, True)
+    assert (fact.column, fact.gives_back, fact.kind) == ("pension", "age", "expected value")
     assert (fact.k, fact.undoes) == (min(crossed.values()), True)
-    assert fact.is_only_told(secrets, 11)
+    assert fact.is_reported_only(secrets, 11)
     assert fact.told == pytest.approx(np.mean(before["age"] < 56), abs=0.05)
 
 

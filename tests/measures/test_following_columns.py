@@ -74,7 +74,8 @@ def test_a_secret_that_some_refuse_to_tell_follows_too(secrets):
     kept = {"band": [None if draw.random() < 0.03 else one for one in band]}
     (fact,) = kept_column_facts(before | kept, after | kept, ["age", "region"], ["band"], secrets=secrets)
     classes = Counter(cells for cells in zip(after["age"], after["region"], kept["band"], strict=True) if cells[2])
-    assert (fact.column, fact.gives_back, fact.partly, fact.k) == ("band", "age", False, min(classes.values()))
+    assert (fact.column, fact.gives_back, fact.k) == ("band", "age", min(classes.values()))
+    assert fact.kind != "expected value"
 
 
 def test_parts_of_a_code_that_only_together_give_it_back_follow_from_it():
@@ -98,11 +99,11 @@ def test_few_values_of_each_area_that_other_areas_have_too_count_as_known(share,
     before, after = {"village": village}, {"village": in_tens(village)}
     kept = {"rate": rate, "income": draw.choice(np.unique(rate), village.size)}
     (fact,) = kept_column_facts(before | kept, after | kept, ["village"], list(kept))
-    assert (fact.column, fact.gives_back, fact.follows, fact.undoes) == ("rate", "village", True, True)
+    assert (fact.column, fact.gives_back, fact.kind, fact.undoes) == ("rate", "village", "following column", True)
     assert fact.k == min(Counter(zip(after["village"], rate, strict=True)).values())
     assert fact.by_chance < 0.1 < 0.9 < fact.told
     told = kept_column_facts(before | kept, after | kept, ["village"], list(kept), secrets=["rate"])
-    assert [one.is_only_told(["rate"], 11) for one in told] == [True]
+    assert [one.is_reported_only(["rate"], 11) for one in told] == [True]
 
 
 def test_answers_of_the_only_people_who_were_asked_follow_from_nothing():
@@ -144,7 +145,7 @@ def test_which_cells_are_missing_counts_as_known_of_a_secret(share):
     before, after = people(draw)
     kept = {"a": asked_where(altered(before["age"] < 34, share, draw), draw)}
     (fact,) = kept_column_facts(before | kept, after | kept, ["age", "region"], ["a"], secrets=["a"])
-    assert (fact.column, fact.gives_back, fact.missing, fact.follows) == ("a", "age", True, True)
+    assert (fact.column, fact.gives_back, fact.kind) == ("a", "age", "missing cells")
     thirties = [place for place, label in enumerate(after["age"]) if label == "[30;39]"]  # only there somebody is told
     assert (fact.k, fact.k_without) == (smallest(*at(thirties, after, kept["a"])), smallest(after))
     assert fact.undoes
@@ -162,7 +163,7 @@ def test_a_skip_pattern_beside_many_refusals_counts_as_known(refused):
     kept = {"a": asked_where((before["age"] >= 34) & (draw.random(ROWS) >= refused), draw)}
     (fact,) = kept_column_facts(before | kept, after | kept, ["age", "region"], ["a"], secrets=["a"])
     thirties = [place for place, label in enumerate(after["age"]) if label == "[30;39]" and kept["a"][place] is None]
-    assert (fact.column, fact.gives_back, fact.missing) == ("a", "age", True)
+    assert (fact.column, fact.gives_back, fact.kind) == ("a", "age", "missing cells")
     assert fact.k == smallest(*at(thirties, after, kept["a"]))  # whoever is 30 is among those without an answer
     mixed = draw.permutation(ROWS)
     released = {name: [column[place] for place in mixed] for name, column in (after | kept).items()}
@@ -180,7 +181,7 @@ def test_a_code_for_those_who_were_not_asked_counts_as_a_missing_cell(code, answ
     nulls = {"a": [None if value == code else value for value in kept["a"]]}
     (fact,) = kept_column_facts(before | kept, after | kept, ["age", "region"], ["a"], secrets=["a"])
     assert (fact,) == kept_column_facts(before | nulls, after | nulls, ["age", "region"], ["a"], secrets=["a"])
-    assert (fact.column, fact.gives_back, fact.missing) == ("a", "age", True)
+    assert (fact.column, fact.gives_back, fact.kind) == ("a", "age", "missing cells")
 
 
 def test_a_code_and_a_missing_cell_are_told_apart():
@@ -332,7 +333,7 @@ def test_missing_cells_that_another_column_explains_are_not_given_back_by_this_o
     assert np.mean(missing[few]) > 0.9  # school predicts them, by way of age
     assert (np.mean(missing[few & young]) > 0.9) == not_asked
     facts = kept_column_facts(before, after, ["age", "school"], ["wage"])
-    assert [fact.gives_back for fact in facts if fact.missing] == (["school"] if not_asked else [])
+    assert [fact.gives_back for fact in facts if fact.kind == "missing cells"] == (["school"] if not_asked else [])
 
 
 def test_cells_that_are_missing_at_random_give_nothing_back():
@@ -411,8 +412,8 @@ def test_a_secret_that_is_computed_from_quasi_identifiers_is_none(altered_share,
     before, after = people(draw)
     kept = {"over_45": altered(np.where(before["age"] > 45, "yes", "no"), altered_share, draw)}
     facts = kept_column_facts(before | kept, after | kept, list(before), ["over_45"], secrets=["over_45"])
-    (fact,) = [one for one in facts if one.follows and not one.partly]
-    assert (fact.certain, fact.is_only_told(["over_45"], 11)) == (decides, not decides)
+    (fact,) = [one for one in facts if one.kind in ("following column", "computed column")]
+    assert (fact.kind == "computed column", fact.is_reported_only(["over_45"], 11)) == (decides, not decides)
     halves = Counter(zip(after["age"], after["region"], kept["over_45"], strict=True))
     assert fact.k == min(halves.values())
 
@@ -427,8 +428,8 @@ def test_the_order_of_quasi_identifiers_hides_no_function(names):
     before = {"age": age, "hint": hint, "tariff": np.array([*"pqs"])[code]}
     after = before | {"age": in_tens(age), "hint": in_tens(hint)}
     (fact,) = kept_column_facts(before, after, names, ["tariff"], secrets=["tariff"])
-    assert (fact.gives_back, fact.others, fact.told, fact.certain) == ("age", (), 1.0, True)
-    assert not fact.is_only_told(["tariff"], 11)
+    assert (fact.gives_back, fact.others, fact.told, fact.kind) == ("age", (), 1.0, "computed column")
+    assert not fact.is_reported_only(["tariff"], 11)
     assert fact.k == min(Counter(zip(*(after[name] for name in (*names, "tariff")), strict=True)).values())
 
 
@@ -440,7 +441,7 @@ def test_a_function_of_two_columns_is_one_though_the_first_nearly_tells_it(names
     before = {"age": age, "region": region, "tariff": np.array([*"pqs"])[np.where(region == "A", code + 1, code) % 3]}
     after = before | {"age": in_tens(age)}
     (fact,) = kept_column_facts(before, after, names, ["tariff"], coarse=["age"], secrets=["tariff"])
-    assert ({fact.gives_back, *fact.others}, fact.told, fact.certain) == ({"age", "region"}, 1.0, True)
+    assert ({fact.gives_back, *fact.others}, fact.told, fact.kind) == ({"age", "region"}, 1.0, "computed column")
     assert fact.k == min(Counter(zip(after["age"], region, before["tariff"], strict=True)).values())
 
 
@@ -453,7 +454,8 @@ def test_a_column_that_is_computed_from_days_of_birth_counts_as_known(secrets):
     label = np.repeat([f"[{days[start]};{days[start + 99]}]" for start in range(0, 2_000, 100)], 100)
     kept = {"over_50": np.where(np.arange(2_000) < 905, "yes", "no")}  # five people of the tenth class
     (fact,) = kept_column_facts({"born": days} | kept, {"born": label} | kept, ["born"], ["over_50"], secrets=secrets)
-    assert (fact.gives_back, fact.told, fact.certain, fact.k, fact.k_without) == ("born", 1.0, True, 5, 100)
+    assert (fact.gives_back, fact.told, fact.kind) == ("born", 1.0, "computed column")
+    assert (fact.k, fact.k_without) == (5, 100)
 
 
 def test_people_of_one_household_predict_nobody_else():
@@ -468,4 +470,4 @@ def test_people_of_one_household_predict_nobody_else():
     facts = kept_column_facts(
         {"rent": rent, "region": region}, {"rent": labels, "region": region}, ["rent"], ["region"]
     )
-    assert [one for one in facts if one.undoes and not one.is_only_told([], 11)] == []
+    assert [one for one in facts if one.undoes and not one.is_reported_only([], 11)] == []

@@ -43,7 +43,7 @@ def test_records_beyond_the_known_value_are_left_out(seed, sign):
         for number, part in enumerate(classes)
         for one in part
     }
-    assert (fact.column, fact.gives_back, fact.ordered) == ("diagnosed", "died", True)
+    assert (fact.column, fact.gives_back, fact.kind) == ("diagnosed", "died", "ordered column")
     assert fact.k == min(candidates.values()) < fact.k_without == min(part.size for part in classes)
     assert fact.uniques == len({number for (number, _), left in candidates.items() if left == 1})
 
@@ -53,7 +53,7 @@ def test_one_wrong_entry_in_a_thousand_does_not_hide_the_order():
     labels, _ = _ranges(before["died"], before["sex"], 15)
     after = before | {"died": labels}
     (fact,) = kept_column_facts(before, after, ["sex", "died"], ["diagnosed"], coarse=["died"])
-    assert fact.ordered
+    assert fact.kind == "ordered column"
 
 
 def test_an_order_that_is_only_likely_is_none():
@@ -99,7 +99,7 @@ def test_a_release_in_which_an_order_finds_people_is_no_yes_and_the_advice_leads
     asked = {"recipient": "public", "rows_are_people": True}
     found = assess(safe.table, **roles, original=table, protection=False, **asked)
     assert found.verdict.decision == "exposed"
-    assert [one.ordered for one in found.verdict.given_back] == [True]
+    assert [one.kind for one in found.verdict.given_back] == ["ordered column"]
     without = {name: cells for name, cells in table.items() if name != "diagnosed"}
     safe = protect(without, quasi_identifiers=["sex", "died"], k=11, sensitive=["via"])
     del roles["other"]
@@ -111,7 +111,7 @@ def test_dates_and_numbers_are_not_compared():
     before = {"day": days, "number": np.arange(400)}
     labels = np.repeat([f"[{days[i]};{days[i + 19]}]" for i in range(0, 400, 20)], 20)
     facts = kept_column_facts(before, before | {"day": labels}, ["day"], ["number"], coarse=["day"])
-    assert not any(one.ordered for one in facts)
+    assert not any(one.kind == "ordered column" for one in facts)
 
 
 def test_numbers_that_hardly_ever_meet_have_no_order():
@@ -124,7 +124,7 @@ def test_numbers_that_hardly_ever_meet_have_no_order():
     facts = kept_column_facts(
         {"age": age, "chol": cholesterol}, {"age": labels, "chol": cholesterol}, ["age"], ["chol"]
     )
-    assert not any(one.ordered for one in facts)
+    assert not any(one.kind == "ordered column" for one in facts)
 
 
 def test_wrong_entries_in_every_class_hide_nothing():
@@ -140,7 +140,7 @@ def test_wrong_entries_in_every_class_hide_nothing():
     before["died"][wrong] = 1_000 * np.arange(4)
     before["diagnosed"][wrong] = after["diagnosed"][wrong] = before["died"][wrong] + 500
     (fact,) = kept_column_facts(before, after, ["died"], ["diagnosed"], coarse=["died"])
-    assert fact.ordered
+    assert fact.kind == "ordered column"
     assert abs(fact.k - clean.k) <= 2
 
 
@@ -155,7 +155,8 @@ def test_many_coarse_columns_of_many_values_hide_nothing(columns):
     after = before | dict.fromkeys(others, ["[0;3999]"] * rows)
     after["died"] = np.where(died < 2_000, "[0;1999]", "[2000;3999]")
     known = ["died", *others]
-    (fact,) = [one for one in kept_column_facts(before, after, known, ["diagnosed"], coarse=known) if one.ordered]
+    facts = kept_column_facts(before, after, known, ["diagnosed"], coarse=known)
+    (fact,) = [one for one in facts if one.kind == "ordered column"]
     halves = died < 2_000, died >= 2_000
     fewest = min(np.count_nonzero(before["diagnosed"][half] <= died[half].min()) for half in halves)
     assert 1 <= fact.k <= fewest < fact.k_without
@@ -172,7 +173,7 @@ def test_a_time_on_the_last_day_is_not_after_it():
     for diagnosed in (seen.astype("datetime64[D]"), seen + np.timedelta64(10, "h")):
         before = {"died": died, "diagnosed": diagnosed}
         found += kept_column_facts(before, before | {"died": labels}, ["died"], ["diagnosed"], coarse=["died"])
-    assert [one.ordered for one in found] == [True, True]
+    assert [one.kind for one in found] == ["ordered column"] * 2
     assert found[0].k == found[1].k < 20
 
 
@@ -185,7 +186,7 @@ def test_a_set_with_a_missing_member_hides_no_order():
     for part in np.array_split(np.arange(600), 30):
         labels[part] = "{," + ",".join(f"{one:g}" for one in np.unique(born[part])) + "}"
     facts = kept_column_facts(before, before | {"born": labels}, ["born"], ["seen"], coarse=["born"])
-    assert [one.ordered for one in facts] == [True]
+    assert [one.kind for one in facts] == ["ordered column"]
 
 
 def test_an_order_decides_where_too_few_people_are_left():
@@ -211,8 +212,8 @@ def test_a_secret_that_nearly_follows_is_looked_at_for_orders_too():
     before = {"died": died, "stage": np.where(draw.random(6_000) < 0.97, usual, draw.integers(0, died + 1) % 4)}
     after = before | {"died": np.where(died < 5, "[0;4]", "[5;9]")}
     facts = kept_column_facts(before, after, ["died"], ["stage"], coarse=["died"], secrets=["stage"])
-    assert [one.ordered for one in facts] == [True, False]
-    assert [one.is_only_told(["stage"], 6_000) for one in facts] == [False, True]
+    assert [one.kind == "ordered column" for one in facts] == [True, False]
+    assert [one.is_reported_only(["stage"], 6_000) for one in facts] == [False, True]
 
 
 def test_an_order_that_was_counted_by_other_columns_needs_the_original(tmp_path):
@@ -237,4 +238,4 @@ def test_codes_have_no_order():
     labels = np.array([f"{{{one % 10},{one % 10 + 10}}}" for one in town])
     for released, is_ordered in ((labels, False), (np.where(town < 10, "[0;9]", "[10;19]"), True)):
         facts = kept_column_facts(before, before | {"town": released}, ["town"], ["illness"], coarse=["town"])
-        assert any(one.ordered for one in facts) == is_ordered
+        assert any(one.kind == "ordered column" for one in facts) == is_ordered

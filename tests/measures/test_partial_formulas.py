@@ -29,7 +29,11 @@ def test_a_time_until_death_gives_both_days_back_of_those_who_died(died):
     before, is_dead = study(died=died)
     after = before | {name: in_steps(before[name], 1_000) for name in ("entry", "death")}
     (fact,) = kept_column_facts(before, after, ["entry", "death"], ["time"])
-    assert ({fact.gives_back, *fact.others}, fact.column, fact.ordered) == ({"entry", "death"}, "time", False)
+    assert ({fact.gives_back, *fact.others}, fact.column, fact.kind) == (
+        {"entry", "death"},
+        "time",
+        "recovering column",
+    )
     assert fact.told == pytest.approx(is_dead.mean(), abs=0.01)
     keys = list(zip(after["entry"], after["death"], before["time"], strict=True))
     alone = sum(keys.count(key) == 1 for key, dead in zip(keys, is_dead, strict=True) if dead)
@@ -43,7 +47,7 @@ def test_two_kept_dates_give_a_length_back_for_some():
     end = begin + np.where(draw.random(ROWS) < 0.3, length, draw.integers(1, 400, ROWS))
     before = {"length": length, "begin": begin, "end": end}
     facts = kept_column_facts(before, before | {"length": in_steps(length, 200)}, ["length"], ["begin", "end"])
-    (fact,) = [one for one in facts if not one.ordered]
+    (fact,) = [one for one in facts if one.kind != "ordered column"]
     assert (fact.columns, fact.gives_back) == (("end", "begin"), "length")
 
 
@@ -72,7 +76,7 @@ def test_columns_that_are_only_alike_are_no_formula(seed):
     before = {"age": age, "other": other, **kept}
     after = before | {"age": in_steps(age, 36), "other": in_steps(other, 30)}
     facts = kept_column_facts(before, after, ["age", "other"], list(kept))
-    assert [one.columns for one in facts if one.others and not one.ordered] == []
+    assert [one.columns for one in facts if one.others and one.kind != "ordered column"] == []
 
 
 def test_a_study_is_no_yes_until_the_time_is_left_out():

@@ -19,6 +19,7 @@ pytestmark = pytest.mark.usefixtures("quick_estimates")
 
 LADDER = Hierarchy.from_rows([[f"t{number}", "north" if number < 4 else "south"] for number in range(8)])
 NUMBERS = ("told", "by_chance", "uniques", "k_without", "k")
+FACT = {**dict.fromkeys(NUMBERS, 1), "column": "code", "gives_back": "town", "kind": "recovering column"}
 NAMED = {"quasi_identifiers": ["town"], "other": ["code"]}
 
 
@@ -292,11 +293,12 @@ def test_a_secret_that_was_changed_by_chance_is_not_judged_as_if_it_were_told(tm
         {"given_back": ["x"]},
         {"given_back": [{"column": "code"}]},
         {"given_back": 1},
-        {"given_back": [{**dict.fromkeys(NUMBERS, "x"), "column": "code"}]},
-        {"given_back": [{**dict.fromkeys(NUMBERS, 1), "column": "code", "gives_back": "town", "others": "code"}]},
-        {"given_back": [{**dict.fromkeys(NUMBERS, 1), "column": "code", "gives_back": "town", "others": [1]}]},
-        {"given_back": [{**dict.fromkeys(NUMBERS, 1), "column": "code", "gives_back": "town", "missing": "no"}]},
-        {"given_back": [{**dict.fromkeys(NUMBERS, 1), "column": "code", "gives_back": "town", "missing": True}]},
+        {"given_back": [{**FACT, "k": "x"}]},
+        {"given_back": [{name: value for name, value in FACT.items() if name != "kind"}]},
+        {"given_back": [{**FACT, "others": "code"}]},
+        {"given_back": [{**FACT, "others": [1]}]},
+        {"given_back": [{**FACT, "kind": ["missing cells"]}]},
+        {"given_back": [{**FACT, "kind": "missing"}]},
         {"rows": {"kind": [1], "reason": "", "confidence": "high"}},
         {"rows": {"kind": "people", "reason": "", "confidence": "high", "person": 1}},
         {"rows": ["people"]},

@@ -9,8 +9,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from incrowd.assessment.reasons import Findings, describe_order
+from incrowd.measures.recovering_columns import ExpectedValue
 from incrowd.populations.design import CHECK_WEIGHTS
-from incrowd.protection.release_warnings import describe_told
+from incrowd.protection.release_warnings import describe_reported
 from incrowd.wording import Advice, chosen_percent, counted, listed, one_decimal, people, percent
 
 if TYPE_CHECKING:
@@ -80,8 +81,8 @@ def _row_order_tells(findings: Findings) -> Iterator[Advice]:
 
 def _values_are_expected(findings: Findings) -> Iterator[Advice]:
     expected = findings.evidence.expected
-    apart = ["protect.apart"] if any(one.partly for one in expected) else []
-    yield from (Advice(told, (*apart, "drop", "quasi_identifiers")) for told in describe_told(expected))
+    apart = ["protect.apart"] if any(isinstance(one, ExpectedValue) for one in expected) else []
+    yield from (Advice(told, (*apart, "drop", "quasi_identifiers")) for told in describe_reported(expected))
 
 
 def _something_is_unanswered(findings: Findings) -> Iterator[Advice]:

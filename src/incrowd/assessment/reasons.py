@@ -119,7 +119,7 @@ def _coarsened_values_are_given_back(findings: Findings) -> Iterator[str]:
     for fact in findings.evidence.given_back:
         them = "them" if fact.others else "it"
         yield (
-            f"{fact.telling} for {percent(fact.told)} of the records: with {them} the smallest "
+            f"{fact.sentence} for {percent(fact.told)} of the records: with {them} the smallest "
             f"class has {fact.k:,} and not {findings.facts.k:,}, and {people(fact.uniques)} "
             f"{'is' if fact.uniques == 1 else 'are'} unique."
         )

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 from incrowd.assessment.internal_reasons import list_internal_reasons
 from incrowd.assessment.reasons import Findings, describe_highest_risk, highest_risk, is_upper_bound, list_reasons
 from incrowd.assessment.sections.attacks import AttackJudgement, judge_attacks, reasons_from_attacks
+from incrowd.measures.recovering_columns import FollowingMissingCells
 from incrowd.recipients import COMPARED, Limits, in_words, judge, limits_of
 from incrowd.results import Result
 from incrowd.wording import Advice, counted, listed, people, percent
@@ -95,9 +96,7 @@ class Verdict(Result):
         found_if_declared: for a yes, the number of people who are unique to an attacker who also knows the declared
             columns.
         disclosed: sensitive columns in which more values are certain and news than are tolerated.
-        giving_back: kept columns that give back coarsened values.
-        not_asked: the columns of `giving_back` that do so only by their missing cells (skip patterns).
-        given_back: the fact about each column of `giving_back`.
+        given_back: facts about the kept columns that give back coarsened values.
         linking: kept columns that link the people of a household, if each person is counted.
         attacks_not_run: attacks on a release that could not be run, so they may succeed.
         actions: what to do next, the most useful first.
@@ -105,10 +104,10 @@ class Verdict(Result):
         unanswered: the internal reasons about what could not be counted.
     """
 
-    _hidden: ClassVar[frozenset[str]] = frozenset(
-        {"unanswered", "not_asked", "given_back", "linking", "highest_is_bound"}
+    _hidden: ClassVar[frozenset[str]] = frozenset({"unanswered", "given_back", "linking", "highest_is_bound"})
+    _derived: ClassVar[tuple[str, ...]] = (
+        *("giving_back", "headline", "recommendation", "sentence", "threshold", "why"),
     )
-    _derived: ClassVar[tuple[str, ...]] = ("headline", "recommendation", "sentence", "threshold", "why")
 
     decision: Decision
     recipient: str
@@ -123,16 +122,25 @@ class Verdict(Result):
     undecided: tuple[UndecidedColumn, ...] = ()
     declared: tuple[str, ...] = ()
     disclosed: tuple[str, ...] = ()
-    giving_back: tuple[str, ...] = ()
     attacks_not_run: tuple[str, ...] = ()
     actions: tuple[Action, ...] = ()
     internal_reasons: tuple[Advice, ...] = ()
     unanswered: tuple[Advice, ...] = ()
     found_if_declared: int = 0
-    not_asked: tuple[str, ...] = ()
     given_back: tuple[RecoveringColumn, ...] = ()
     linking: tuple[str, ...] = ()
     highest_is_bound: bool = False
+
+    @property
+    def giving_back(self) -> tuple[str, ...]:
+        """The kept columns that give back coarsened values."""
+        return tuple(dict.fromkeys(one.column for one in self.given_back))
+
+    @property
+    def not_asked(self) -> tuple[str, ...]:
+        """The columns of `giving_back` that do so only by their missing cells (skip patterns)."""
+        by_values = {one.column for one in self.given_back if not isinstance(one, FollowingMissingCells)}
+        return tuple(name for name in self.giving_back if name not in by_values)
 
     @property
     def threshold(self) -> float:
@@ -300,8 +308,6 @@ def decide(
         undecided=evidence.undecided if is_undecided else (),
         declared=tuple(name for name in roles.stated if roles.role(name) == "other"),
         disclosed=tuple(column.column for column in findings.disclosed_columns()),
-        giving_back=tuple(dict.fromkeys(one.column for one in evidence.given_back)),
-        not_asked=_not_asked(evidence),
         given_back=evidence.given_back,
         linking=evidence.linking,
         highest_is_bound=findings.by_classes and is_upper_bound(facts.sizes, findings.population),
@@ -362,9 +368,3 @@ def _choose_decision(findings: Findings, risks: _Risks, attacked: AttackJudgemen
     if attacked.not_run or findings.is_open:
         return "undecided"
     return "borderline" if attacked.borderline else "within"
-
-
-def _not_asked(evidence: Evidence) -> tuple[str, ...]:
-    """The columns that give something back only by their missing cells (skip patterns)."""
-    by_values = {one.column for one in evidence.given_back if not one.missing}
-    return tuple(one.column for one in evidence.given_back if one.column not in by_values)

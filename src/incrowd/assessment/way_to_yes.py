@@ -93,7 +93,7 @@ def _how_they_tell(tried: Attempt, known: Sequence[str]) -> Iterator[tuple[str, 
     """The columns that make a verdict a no, and how they do; `~` stands for the s of a verb of one column."""
     yield from ((name, f"which classes of {tried.plan.k} do not hide") for name in tried.verdict.disclosed)
     yield from ((name, "which link~ people") for name in tried.verdict.linking)
-    yield from ((one.column, one.how_it_tells(known)) for one in tried.verdict.given_back)
+    yield from ((one.column, one.clause(known)) for one in tried.verdict.given_back)
 
 
 def columns_to_remove(work: AssessmentState) -> tuple[str, ...]:

@@ -14,9 +14,6 @@ from typing import ClassVar
 from incrowd.results import Result
 from incrowd.wording import listed
 
-FACT_FLAGS = ("follows", "missing", "partly", "certain", "ordered", "by_value")
-"""Names of the flags that tell the kinds of facts apart."""
-
 _FOLLOWS = "which follow~ from what others know"
 
 
@@ -37,13 +34,9 @@ class RecoveringColumn(Result):
             attacker who computes it from all of them.
     """
 
-    _derived: ClassVar[tuple[str, ...]] = (*FACT_FLAGS, "undoes")
-    follows: ClassVar[bool] = False
-    missing: ClassVar[bool] = False
-    partly: ClassVar[bool] = False
-    certain: ClassVar[bool] = False
-    ordered: ClassVar[bool] = False
-    by_value: ClassVar[bool] = False
+    _derived: ClassVar[tuple[str, ...]] = ("kind", "undoes")
+    kind: ClassVar[str] = "recovering column"
+    narrows: ClassVar[bool] = False  # True if the fact decides only if it leaves fewer people than required
     column: str
     gives_back: str
     told: float
@@ -59,19 +52,19 @@ class RecoveringColumn(Result):
         return (self.column, *self.others)
 
     @property
-    def telling(self) -> str:
+    def sentence(self) -> str:
         """What the columns tell, in words."""
         if not self.others:
             return f"{self.column} is kept and gives {self.gives_back} back"
         return f"{listed(self.others)} and {self.column} are kept and together give {self.gives_back} back"
 
-    def how_it_tells(self, known: Collection[str]) -> str:
+    def clause(self, known: Collection[str]) -> str:
         """How the column makes classes smaller, for a sentence; `~` stands for the s of a verb of one column."""
         if self.others and {*self.others, self.gives_back} <= {*known}:
             return _FOLLOWS
         return f"which give~ back {self.gives_back}{', together with other columns' if self.others else ''}"
 
-    def is_only_told(self, secrets: Collection[str], class_size: int) -> bool:
+    def is_reported_only(self, secrets: Collection[str], class_size: int) -> bool:
         """True if the fact is only reported and does not decide, where classes must have `class_size` people."""
         return False
 
@@ -83,46 +76,52 @@ class RecoveringColumn(Result):
     @property
     def key(self) -> tuple[object, ...]:
         """What tells facts about the same columns apart."""
-        limit = self.gives_back if self.narrows else ""
-        return frozenset(self.columns), limit, self.missing, self.ordered, self.by_value
-
-    @property
-    def narrows(self) -> bool:
-        """True if the column only makes classes smaller: the fact decides if fewer people than required are left."""
-        return self.ordered or self.by_value
+        return (frozenset(self.columns),)
 
 
 @dataclass(frozen=True, slots=True)
-class RecoveringValues(RecoveringColumn):
+class NarrowingColumn(RecoveringColumn):
+    """A column that only makes classes smaller: it decides if fewer people than required are left."""
+
+    narrows: ClassVar[bool] = True
+
+    def is_reported_only(self, secrets: Collection[str], class_size: int) -> bool:
+        """True if enough people are left of each class."""
+        return self.k >= class_size
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What tells facts about the same columns apart."""
+        return frozenset(self.columns), self.gives_back, self.kind
+
+
+@dataclass(frozen=True, slots=True)
+class RecoveringValues(NarrowingColumn):
     """A column with single values that disclose a quasi-identifier: a score that only people of one origin have.
 
     `k` is the fewest people who may be the person of a record, to an attacker who does not know the column, and
     `uniques` the number of records with one such person.
     """
 
-    by_value: ClassVar[bool] = True
+    kind: ClassVar[str] = "recovering values"
 
     @property
-    def telling(self) -> str:
+    def sentence(self) -> str:
         """What the values tell, in words."""
         return f"values of {self.column}, which is kept, give {self.gives_back} back"
-
-    def is_only_told(self, secrets: Collection[str], class_size: int) -> bool:
-        """True if enough people are left of each class."""
-        return self.k >= class_size
 
 
 @dataclass(frozen=True, slots=True)
 class FollowingColumn(RecoveringColumn):
     """The opposite direction: the column follows from `gives_back` and `others`, so an attacker expects its value."""
 
-    follows: ClassVar[bool] = True
+    kind: ClassVar[str] = "following column"
 
-    def how_it_tells(self, known: Collection[str]) -> str:
+    def clause(self, known: Collection[str]) -> str:
         """How the column makes classes smaller, for a sentence."""
         return _FOLLOWS
 
-    def is_only_told(self, secrets: Collection[str], class_size: int) -> bool:
+    def is_reported_only(self, secrets: Collection[str], class_size: int) -> bool:
         """True if the column is a secret."""
         return self.column in secrets
 
@@ -131,9 +130,9 @@ class FollowingColumn(RecoveringColumn):
 class ComputedColumn(FollowingColumn):
     """A column that is a function of quasi-identifiers without exception: `over_50` beside an age is no secret."""
 
-    certain: ClassVar[bool] = True
+    kind: ClassVar[str] = "computed column"
 
-    def is_only_told(self, secrets: Collection[str], class_size: int) -> bool:
+    def is_reported_only(self, secrets: Collection[str], class_size: int) -> bool:
         """Always False: an attacker computes the column, whatever it was declared."""
         return False
 
@@ -142,60 +141,60 @@ class ComputedColumn(FollowingColumn):
 class ExpectedValue(FollowingColumn):
     """A column that follows for some people only: no pension before 50. `told` is their share."""
 
-    partly: ClassVar[bool] = True
+    kind: ClassVar[str] = "expected value"
 
-    def is_only_told(self, secrets: Collection[str], class_size: int) -> bool:
+    def is_reported_only(self, secrets: Collection[str], class_size: int) -> bool:
         """Always True."""
         return True
 
 
 @dataclass(frozen=True, slots=True)
-class OrderedColumn(FollowingColumn):
+class OrderedColumn(NarrowingColumn):
     """A column that lies on one side of a quasi-identifier; an attacker leaves out the records that do not.
 
     `k` is the fewest people who are left of a class, and `uniques` the number of classes of which one person is left,
     by `others` on the same side as well.
     """
 
-    ordered: ClassVar[bool] = True
+    kind: ClassVar[str] = "ordered column"
 
     @property
-    def telling(self) -> str:
+    def sentence(self) -> str:
         """What the order tells, in words."""
         verbs = "are kept and lie" if self.others else "is kept and lies"
         return f"{listed([*self.others, self.column])} {verbs} on one side of {self.gives_back}"
 
-    def how_it_tells(self, known: Collection[str]) -> str:
+    def clause(self, known: Collection[str]) -> str:
         """How the column makes classes smaller, for a sentence."""
         return f"which limit~ {self.gives_back}"
-
-    def is_only_told(self, secrets: Collection[str], class_size: int) -> bool:
-        """True if enough people are left of each class: an order gives no value back."""
-        return self.k >= class_size
 
 
 @dataclass(frozen=True, slots=True)
 class FollowingMissingCells(RecoveringColumn):
     """Which cells of the column are missing follows (a skip pattern); the attacker knows no more of the column."""
 
-    follows: ClassVar[bool] = True
-    missing: ClassVar[bool] = True
+    kind: ClassVar[str] = "missing cells"
 
     @property
-    def telling(self) -> str:
+    def sentence(self) -> str:
         """What the missing cells tell, in words."""
         return f"{self.column} is kept, and which of its cells are missing gives {self.gives_back} back"
 
-    def how_it_tells(self, known: Collection[str]) -> str:
+    def clause(self, known: Collection[str]) -> str:
         """How the missing cells make classes smaller, for a sentence."""
         return f"whose missing cells tell {self.gives_back}"
 
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What tells facts about the same columns apart."""
+        return frozenset(self.columns), self.kind
 
-FACT_KINDS: dict[tuple[bool, ...], type[RecoveringColumn]] = {
-    tuple(getattr(kind, flag) for flag in FACT_FLAGS): kind
+
+FACT_KINDS: dict[str, type[RecoveringColumn]] = {
+    kind.kind: kind
     for kind in (
         *(RecoveringColumn, RecoveringValues, FollowingColumn, ComputedColumn, ExpectedValue, OrderedColumn),
         FollowingMissingCells,
     )
 }
-"""The kinds of facts by their flags, which is how they are written."""
+"""The kinds of facts by their names, which are written with them."""

@@ -14,14 +14,14 @@ from typing import Any, Literal, get_args
 from incrowd._support.files import file_hash, read_small, written_whole
 from incrowd.errors import InputError
 from incrowd.measures import RecoveringColumn
-from incrowd.measures.recovering_columns import FACT_FLAGS, FACT_KINDS
+from incrowd.measures.recovering_columns import FACT_KINDS
 from incrowd.protection.release_log import MOST_COUNTED, ReleaseLog, read_texts, typed
 from incrowd.results import Result
 from incrowd.tables import RowKind, Table, escape_formula, read_table
 from incrowd.tables.roles.column_role import Confidence
 from incrowd.tables.roles.rows import KindOfRows
 
-SCHEMA = "incrowd/release/2"
+SCHEMA = "incrowd/release/3"
 Coding = Literal["same", "by class", "rows left out", "unknown"]
 
 
@@ -226,12 +226,9 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _read_recovering_column(saved: dict[str, Any]) -> RecoveringColumn:
-    """Read a `RecoveringColumn` from a mark; invalid content raises TypeError or ValueError."""
+    """Read a `RecoveringColumn` from a mark; invalid content raises TypeError, ValueError or KeyError."""
     fields = {name: value for name, value in saved.items() if name != "undoes"}
-    flags = tuple(fields.pop(name, False) for name in FACT_FLAGS)
-    if flags not in FACT_KINDS or not all(isinstance(one, bool) for one in flags):
-        raise TypeError
-    column = FACT_KINDS[flags](**fields | {"others": read_texts(fields.get("others", []))})
+    column = FACT_KINDS[fields.pop("kind")](**fields | {"others": read_texts(fields.get("others", []))})
     numbers = (column.told, column.by_chance, column.k, column.uniques, column.k_without)
     read_texts([column.column, column.gives_back])
     if not all(0 <= typed(one, int, float) <= MOST_COUNTED for one in numbers):  # NaN fails too
@@ -259,7 +256,7 @@ def _read_linkage(saved: dict[str, Any]) -> Linkage:
 
 
 def _read_row_kind(saved: dict[str, Any]) -> RowKind:
-    """Read a `RowKind` from a mark; invalid content raises TypeError or ValueError."""
+    """Read a `RowKind` from a mark; invalid content raises TypeError, ValueError or KeyError."""
     rows = RowKind(**saved)
     read_texts([rows.kind, rows.reason, rows.confidence])
     read_texts([name for name in (rows.person, rows.household, rows.time) if name is not None])

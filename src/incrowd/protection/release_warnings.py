@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from incrowd.backends import encode
 from incrowd.measures import RecoveringColumn, count_with_auxiliary, kept_column_facts, released_column_facts
+from incrowd.measures.recovering_columns import ExpectedValue, FollowingMissingCells
 from incrowd.tables import SuggestedRole, Table, read_table, suggest_roles
 from incrowd.wording import listed, people, percent
 
@@ -69,7 +70,7 @@ def review_kept_columns(
     not_sensitive = [name for name in kept if name not in settled.sensitive]
     changed = [name for name, cells in built.recoding.changed.items() if cells]
     given_back = kept_column_facts(table, built.ranges, names, kept, person, coarse=changed, secrets=settled.sensitive)
-    expected = [one for one in given_back if one.undoes and one.is_only_told(settled.sensitive, k)]
+    expected = [one for one in given_back if one.undoes and one.is_reported_only(settled.sensitive, k)]
     undoing = [one for one in given_back if one not in expected]
     undone = {one.column for one in given_back if one.undoes}
     not_undone = [name for name in kept if name not in undone]
@@ -78,7 +79,7 @@ def review_kept_columns(
     warnings = warn_of_undoing(table, built.ranges, names, not_sensitive, undoing, person=person, unknown=unknown)
     knowable = [name for name in not_sensitive if name not in unknown]
     distinct = [(column.name, column.size) for column in encode(table, knowable)] if knowable else []
-    notes = (*describe_told(expected), *warn_of_nearly_unique(distinct, table.rows))
+    notes = (*describe_reported(expected), *warn_of_nearly_unique(distinct, table.rows))
     return KeptColumns(given_back, tuple(warnings), notes)
 
 
@@ -112,8 +113,9 @@ def warn_of_undoing(
     warning only if they reveal a quasi-identifier.
     """
     undoing = [fact for fact in given_back if fact.undoes]
-    by_value = {fact.column for fact in undoing if not fact.missing}
-    yield from (describe_given_back(one) for one in undoing if not one.missing or one.column not in by_value)
+    by_cells = [fact for fact in undoing if isinstance(fact, FollowingMissingCells)]
+    by_value = {fact.column for fact in undoing if fact not in by_cells}
+    yield from (describe_given_back(one) for one in undoing if one not in by_cells or one.column not in by_value)
     if not kept:
         return
     release = read_table(protected)
@@ -141,13 +143,13 @@ def describe_given_back(fact: RecoveringColumn) -> str:
     share = "" if fact.told == 1.0 else f" for {percent(fact.told)} of the records"
     advice = f"remove {fact.column}" if fact.others else "remove it"
     return (
-        f"{fact.telling}{share}: with {'them' if fact.others else 'it'} the smallest class has "
+        f"{fact.sentence}{share}: with {'them' if fact.others else 'it'} the smallest class has "
         f"{fact.k:,} and not {fact.k_without:,}, and {fact.uniques:,} are unique; {advice}, or name "
         f"{'them as quasi-identifiers' if fact.others else 'it as a quasi-identifier'} too"
     )
 
 
-def describe_told(facts: Sequence[RecoveringColumn]) -> Iterator[str]:
+def describe_reported(facts: Sequence[RecoveringColumn]) -> Iterator[str]:
     """Words for facts that do not decide."""
     expected = [one for one in facts if not one.narrows]
     if expected:
@@ -155,7 +157,7 @@ def describe_told(facts: Sequence[RecoveringColumn]) -> Iterator[str]:
     for one in facts:
         if one.narrows:
             yield (
-                f"{one.telling}: an attacker who knows {one.gives_back} leaves out some of those who look alike, and "
+                f"{one.sentence}: an attacker who knows {one.gives_back} leaves out some of those who look alike, and "
                 f"at least {people(one.k)} of {one.k_without:,} are left"
             )
 
@@ -169,7 +171,7 @@ def _describe_expected(facts: Sequence[RecoveringColumn]) -> str:
     they, them, known = ("they count", "them", "quasi-identifiers")
     if len(facts) == 1:
         they, them, known = ("it counts", "it", "a quasi-identifier")
-    keep_apart = "keep those people apart, " if any(one.partly for one in facts) else ""
+    keep_apart = "keep those people apart, " if any(isinstance(one, ExpectedValue) for one in facts) else ""
     return (
         f"Others may guess values of kept columns from what they know, which makes the smallest class of "
         f"{ordered[0].k_without:,} smaller: {names}. Here {they} as unknown; if others can guess {them}, {keep_apart}"

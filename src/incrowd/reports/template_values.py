@@ -89,7 +89,7 @@ def _for_outsiders(verdict: Verdict) -> Verdict:
         undecided=(),
         declared=(),
         disclosed=(),
-        giving_back=(),
+        given_back=(),
         actions=terms,
         internal_reasons=(Advice(CONDITION),) if on_condition else (),
     )

@@ -150,7 +150,7 @@ def gather_evidence(work: AssessmentState) -> Evidence:
     given_back = find_recovering_columns(work, original, unanswered, part(tell, 0.4, 0.8))
     limits = work.question.limits
     class_size = max(limits.class_size, smallest_class(limits.of_average))
-    told = [one for one in given_back if one.is_only_told(roles.sensitive, class_size)]
+    told = [one for one in given_back if one.is_reported_only(roles.sensitive, class_size)]
     return Evidence(
         tuple(sorted(undecided, key=lambda one: (-one.uniques, one.k, -one.correctness))),
         together,

@@ -16,7 +16,7 @@ from incrowd.errors import InputError, UnsupportedError
 from incrowd.measures import count_with_auxiliary
 from incrowd.measures.kept_columns import released_column_facts
 from incrowd.measures.missing_cells import count_with_missing_cells
-from incrowd.measures.recovering_columns import RecoveringColumn
+from incrowd.measures.recovering_columns import FollowingColumn, FollowingMissingCells, RecoveringColumn
 from incrowd.populations.fixed_coding import describe_overlap, overlapping_columns
 from incrowd.protection.marks import OriginalFacts, is_shuffled, read_mark
 from incrowd.protection.original_facts import facts_of_tables, unite_facts
@@ -93,7 +93,8 @@ def find_recovering_columns(
     by_columns = {one.key: one for one in facts}
     undoing = {one.column for one in by_columns.values() if one.undoes}
     for one in original.given_back if original is not None else ():
-        if one.missing and any(fact.undoes and fact.column == one.column for fact in by_columns.values()):
+        is_undoing = any(fact.undoes and fact.column == one.column for fact in by_columns.values())
+        if is_undoing and isinstance(one, FollowingMissingCells):
             continue
         if one.key not in by_columns and undoing.isdisjoint(one.columns) and {*one.columns} <= {*kept, *names}:
             by_columns[one.key] = _count_on_release(work, one, kept)
@@ -118,9 +119,10 @@ def _count_on_release(work: AssessmentState, fact: RecoveringColumn, kept: Seque
     if removable and removable[0] != fact.column:  # the named column is now a quasi-identifier: name another one
         others = tuple(name for name in fact.columns if name != removable[0])
         fact = replace(fact, column=removable[0], others=others)
-    if fact.narrows or (removable and (fact.others or fact.follows) and fact.k < k):
+    is_guessed = fact.others or isinstance(fact, FollowingColumn | FollowingMissingCells)
+    if fact.narrows or (removable and is_guessed and fact.k < k):
         return replace(fact, k_without=k)
-    if removable and fact.missing:
+    if removable and isinstance(fact, FollowingMissingCells):
         counted = count_with_missing_cells(work.table, roles.quasi_identifiers, fact.column, roles.person)
         return replace(fact, k=counted[0], uniques=counted[1], k_without=k)
     with_it = count_with_auxiliary(work.table, roles.quasi_identifiers, removable, person=roles.person)
