@@ -329,7 +329,7 @@ def test_a_secret_that_follows_from_a_quasi_identifier_is_judged_alike_by_protec
     write_protected(protect(table, **known, k=11, other=["tariff"], identifiers=[]), file)
     question = Question(**known, rows_are_people=True, tolerate=0.5)
     facts = read_mark(read_table(file)).given_back
-    assert [(one.column, one.kind) for one in facts] == [("tariff", "following column")]
+    assert [(one.column, one.kind) for one in facts] == [("tariff", "computed column")]
     assert judge_release(file, replace(question, other=("tariff",))).decision == "exposed"
     as_secret = judge_release(file, replace(question, sensitive=("tariff",)))
     assert (as_secret.decision, as_secret.giving_back) == ("exposed", ("tariff",))  # everybody computes it

@@ -66,13 +66,13 @@ def test_parts_give_their_total_back_and_no_other_column_is_accused():
     _, (fact, *below) = facts_of(table, ["income"], ["wage", "noise", "rent", "more_noise", "pension"])
     assert fact.columns == ("pension", "wage", "rent")
     of_some, *ordered = below  # two parts are the total of those without the third, and each is below it
-    assert (of_some.columns, of_some.ordered, of_some.told < 0.3) == (("rent", "wage"), False, True)
-    assert [(one.columns, one.ordered) for one in ordered] == [(("wage",), True)]
+    assert (of_some.columns, of_some.narrows, of_some.told < 0.3) == (("rent", "wage"), False, True)
+    assert [(one.columns, one.narrows) for one in ordered] == [(("wage",), True)]
     _, (fact, *below) = facts_of(table, ["income"], ["wage", "noise", "rent", "pension"], secrets=["pension", "rent"])
     assert fact.columns == ("wage", "rent", "pension")
-    assert {frozenset(one.columns) for one in below if not one.ordered} == {frozenset(["rent", "pension"])}
+    assert {frozenset(one.columns) for one in below if not one.narrows} == {frozenset(["rent", "pension"])}
     below = facts_of(table, ["income"], ["wage", "noise", "rent"])[1]
-    assert [(one.columns, one.ordered) for one in below] == [(("rent", "wage"), False), (("wage",), True)]
+    assert [(one.columns, one.narrows) for one in below] == [(("rent", "wage"), False), (("wage",), True)]
 
 
 def test_missing_cells_of_other_columns_hide_nothing():
@@ -81,7 +81,7 @@ def test_missing_cells_of_other_columns_hide_nothing():
     table["rent"] = np.where(draw.random(ROWS) < 0.2, np.nan, table["rent"])
     _, (fact, *below) = facts_of(table, ["income"], ["wage", "noise", "rent", "pension"])
     assert fact.columns == ("pension", "wage", "rent")
-    assert [(one.columns, one.ordered) for one in below] == [(("rent", "wage"), False), (("wage",), True)]
+    assert [(one.columns, one.narrows) for one in below] == [(("rent", "wage"), False), (("wage",), True)]
 
 
 def test_a_rescaled_copy_of_which_no_value_occurs_twice_gives_back_by_itself():
@@ -230,6 +230,6 @@ def test_texts_of_rows_that_are_left_out_are_read_as_in_the_original():
     rows = np.flatnonzero(wage < 1_000)  # none of which has a mark between thousands
     after = {"total": ["[0;9999]"] * rows.size, "wage": [written[row] for row in rows], "rent": rent[rows]}
     (fact, below) = kept_column_facts(table, after, ["total"], ["wage", "rent"])
-    assert (fact.ordered, below.ordered) == (False, True)
+    assert (fact.narrows, below.narrows) == (False, True)
     totals = Counter((wage + rent)[rows].tolist())
     assert (fact.k, fact.uniques) == (min(totals.values()), sum(times == 1 for times in totals.values()))

@@ -32,7 +32,7 @@ def test_those_are_counted_who_may_have_the_value(seed):
         members = before["area"] == area
         if (members & telling).any():
             by_hand += [np.count_nonzero(members & (before["origin"] == "a")), np.count_nonzero(members & ~telling)]
-    assert (fact.by_value, fact.gives_back, fact.uniques) == (True, "origin", 0)
+    assert (fact.kind, fact.gives_back, fact.uniques) == ("recovering values", "origin", 0)
     assert fact.k == min(*by_hand, fact.k_without)
 
 
