@@ -28,6 +28,7 @@ from incrowd.measures.recovering_columns import (
     ExpectedValue,
     FollowingColumn,
     FollowingMissingCells,
+    NarrowingColumn,
     OrderedColumn,
     RecoveringValues,
 )
@@ -71,7 +72,10 @@ def test_an_assessment_shows_its_decision():
     assert "No: the risk is too high" in found._repr_html_()
 
 
-KINDS_KEPT = (FollowingColumn, RecoveringValues, ComputedColumn, ExpectedValue, OrderedColumn, FollowingMissingCells)
+KINDS_KEPT = (
+    *(FollowingColumn, RecoveringValues, ComputedColumn, ExpectedValue, NarrowingColumn, OrderedColumn),
+    FollowingMissingCells,
+)
 
 
 @pytest.fixture(scope="module")
