@@ -56,7 +56,7 @@ def show_side_by_side(techniques: list[FittedTechnique]) -> None:
                 one.name,
                 int(one.curve.sizes[-1]),
                 percent(float(one.curve.correctness[-1])),
-                *(_share(one.answer, at) for at in range(len(labels))),
+                *(one.answer.correctness.in_words(at) for at in range(len(labels))),
             ]
             for one in techniques
         ],
@@ -79,11 +79,6 @@ def show_predictive_check(sampled: RankSize, published: RankSize) -> None:
         "of samples from the fitted law, where about 95% would if the law were right; by stick-breaking, as published, "
         f"at {percent(published.inside)}. Divergence {number(sampled.divergence_bits)} bits."
     )
-
-
-def _share(answer: Forecast, at: int) -> str:
-    shares = answer.correctness
-    return f"{percent(shares.value[at])} ({percent_interval(shares.low[at], shares.high[at])})"
 
 
 def _checked(answer: Forecast) -> str | None:

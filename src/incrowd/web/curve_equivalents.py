@@ -16,7 +16,7 @@ _SCRIPT_ONLY = "# use the Python script"
 
 def check(table: OpenTable, question: curve_models.CheckQuestion) -> models.Equivalent:
     """`rank_size_check` of the law that is fitted to the table."""
-    known, person = table.with_role("quasi-identifier"), table.one_with_role("person")
+    known, person = table.known_and_person
     lines = [
         scripts.sizes_line(known, person),
         scripts.call_of("found", "rank_size_check", question.model_dump(), of="fit_class_sizes(sizes)"),

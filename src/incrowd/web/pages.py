@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from fastapi import APIRouter, FastAPI, HTTPException, Request
+from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from incrowd.attacks.result import SUCCESS
@@ -54,11 +54,6 @@ _OF_METHOD = re.compile(rf"^For ({'|'.join(PROTECTION_METHODS)})( with \w+)?: ")
 _HELP = {name: method_labels(_OF_METHOD.sub("", option.help)) for name, option in FURTHER.items()}
 _CHOICES |= {"role_words": ROLE_WORDS, "options": ASKED, "further": _HELP}
 router = APIRouter(include_in_schema=False)
-
-
-def add_pages(app: FastAPI) -> None:
-    """Add the pages, style sheets and scripts to the app."""
-    app.include_router(router)
 
 
 def prepare() -> None:

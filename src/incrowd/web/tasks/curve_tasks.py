@@ -51,7 +51,7 @@ _TECHNIQUES_MEANS = (
 
 def check_task(table: OpenTable, question: models.CheckQuestion) -> Task:
     """Check the fit of the law: the share of ranks at which the table lies inside the band of draws from it."""
-    known, person = table.with_role("quasi-identifier"), table.one_with_role("person")
+    known, person = table.known_and_person
 
     def run(progress: Progress, publish: Publish) -> Outcome:
         progress("counting people who look alike", 0.0)
@@ -119,11 +119,7 @@ def ranks_task(table: OpenTable, question: models.RanksQuestion) -> Task:
     if isinstance(question.ranks, list) and split:
         raise InputError("pasted ranks have no columns; name the column of the ranks to split them by others")
 
-    def values(name: str) -> list[Any]:
-        found: list[Any] = table.table.to_arrow([name])[name].to_pylist()
-        if None in found:
-            raise InputError(f"some rows have no value in {name!r}; fill them or leave them out")
-        return found
+    values = table.table.filled_values
 
     def ranks() -> list[Any]:
         return question.ranks if isinstance(question.ranks, list) else values(question.ranks)
@@ -211,7 +207,7 @@ def _techniques_figure(
         (
             name,
             f"{percent(float(curves[name].correctness[-1]))} of {large_number(float(curves[name].sizes[-1]))}",
-            *(_share_in_words(answer, place) for place in range(len(labels))),
+            *(answer.correctness.in_words(place) for place in range(len(labels))),
             number(answer.h[0]),
             number(answer.gamma[0]),
         )
@@ -221,8 +217,3 @@ def _techniques_figure(
     table = DataTable("Named correctly, with 95% intervals", columns, rows)
     says = " ".join(leaders)
     return Figure("techniques", says, techniques_plot(curves, lines), table, means=_TECHNIQUES_MEANS)
-
-
-def _share_in_words(answer: Forecast, place: int) -> str:
-    shares = answer.correctness
-    return f"{percent(shares.value[place])} ({percent_interval(shares.low[place], shares.high[place])})"

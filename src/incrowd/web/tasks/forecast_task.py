@@ -37,7 +37,7 @@ class MeasuredTechnique(NamedTuple):
 
 def forecast_task(table: OpenTable, question: models.ForecastQuestion) -> Task:
     """Forecast a table in the same way as an assessment, so that both give one answer."""
-    names, person = table.with_role("quasi-identifier"), table.one_with_role("person")
+    names, person = table.known_and_person
     weights = next(iter(table.decided_as("weight")), None) if person is None else None
     settings = table.settings
 
