@@ -79,7 +79,7 @@ def _rank_size_figure(found: RankSize, sentence: str) -> Figure:
 
 def exact_task(table: OpenTable, question: models.ExactQuestion) -> Task:
     """The curve of an attacker who knows some columns exactly, and its forecast by the law alone."""
-    known, person = exact_columns(table, question), table.one_with_role("person")
+    known, person = columns_asked_about(table, question), table.one_with_role("person")
 
     def make(progress: Progress) -> Curve:
         progress("counting people who look alike", 0.0)
@@ -94,7 +94,7 @@ def exact_task(table: OpenTable, question: models.ExactQuestion) -> Task:
     )
 
 
-def exact_columns(table: OpenTable, question: models.ExactQuestion | models.MaskedQuestion) -> list[str]:
+def columns_asked_about(table: OpenTable, question: models.ExactQuestion | models.MaskedQuestion) -> list[str]:
     """The known columns of a question; without named ones, the quasi-identifiers by role."""
     return table.check_known(question.quasi_identifiers or table.with_role("quasi-identifier"))
 
