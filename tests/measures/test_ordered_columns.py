@@ -280,3 +280,18 @@ def test_words_in_place_of_ranges_leave_nobody_out():
     before = _table(draw, 600)
     labels = np.where(before["died"] < 1_500, "*", "late")
     assert not kept_column_facts(before, before | {"died": labels}, ["died"], ["diagnosed"], coarse=["died"])
+
+
+def test_dates_in_texts_have_an_order_with_dates():
+    before = _table(np.random.default_rng(3), 600)
+    died, diagnosed = (np.datetime64("2000-01-01") + before[name] for name in ("died", "diagnosed"))
+    labels, classes = _ranges(died, np.full(600, "all"), 20)
+    texts = np.array([f"{day.astype(object):%d.%m.%Y}" for day in diagnosed], dtype=object)
+    (fact,) = kept_column_facts(
+        {"died": died, "diagnosed": texts}, {"died": labels, "diagnosed": texts}, ["died"], ["diagnosed"]
+    )
+    assert fact.k == min(np.count_nonzero(diagnosed[part] <= died[part].min()) for part in classes)
+    early = np.isin(np.arange(600), classes[0])  # in a release of few rows, no day is above 12
+    few = {"died": labels[early], "diagnosed": texts[early]}
+    (of_few,) = kept_column_facts({"died": died, "diagnosed": texts}, few, ["died"], ["diagnosed"])
+    assert of_few.k == np.count_nonzero(diagnosed[early] <= died[early].min())

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from incrowd._support.distinct import distinct_values
 from incrowd.backends import Coded, class_numbers, encode, pack
+from incrowd.measures.columns_together import read_released
 from incrowd.measures.compared_release import ComparedRelease
 from incrowd.measures.quantities import Floats, Quantity, read_quantity
 from incrowd.measures.recovering_columns import OrderedColumn
@@ -116,7 +117,7 @@ def _find_orders(kept: Sequence[Coded], limits: Sequence[Coded], whose: Coded | 
             found = [
                 _find_order((column, one), (limit, other), sign, whose)
                 for column, one in columns
-                if pa.types.is_temporal(column.values.type) == pa.types.is_temporal(limit.values.type)
+                if _are_comparable(column.values.type, limit.values.type)
             ]
             groups.append([order for order in found if order is not None])
     return [group for group in groups if group]
@@ -150,6 +151,12 @@ def _find_order(
     if not is_news or errors > _OF_CHANCE * by_chance * records:
         return None
     return _Order(column, limit, sign, ~broken, (1 - errors / records, 1 - by_chance))
+
+
+def _are_comparable(one: pa.DataType, other: pa.DataType) -> bool:
+    """True if both columns may hold dates, or both numbers; texts may hold either."""
+    has_text = any(pa.types.is_string(kind) or pa.types.is_large_string(kind) for kind in (one, other))
+    return has_text or pa.types.is_temporal(one) == pa.types.is_temporal(other)
 
 
 def _are_days(columns: Sequence[Coded]) -> bool:
@@ -195,10 +202,9 @@ def _outermost_limits(
 
 def _beyond(order: _Order, in_days: bool, people: _People, release: ComparedRelease) -> Floats:
     """For every person the value, times the sign, that is farthest out; a missing value fits every limit."""
-    (released,) = encode(release.table, [order.column.name])
-    quantity = read_quantity(released)
+    before = read_quantity(order.column)
     farthest = np.full(people.class_of_person.size, -np.inf)
-    if quantity is not None:
+    for quantity in read_released(release.table, [order.column], [] if before is None else [before]):
         np.fmax.at(farthest, people.person, _signed(quantity.at(slice(None)), order.sign, in_days))
     return farthest
 
