@@ -190,9 +190,9 @@ def _fact(formula: _Formula, kept: Sequence[Coded], release: ComparedRelease) ->
     sums: Floats = np.zeros(formula.holds.size + release.table.rows)
     for (one, sign), released in zip(signs.items(), encode(release.table, [one.name for one in visible]), strict=True):
         sums += sign * np.append(one.places, np.nan)[in_one_code(one.column, released).codes]
-    values, both = np.unique(_round(sums, formula.columns), return_inverse=True)
+    distinct, both = np.unique(_round(sums, formula.columns), return_inverse=True)
     before, after = np.split(both.astype(np.int64), [formula.holds.size])
-    groups = values.size
+    groups = distinct.size
     share = np.bincount(before, formula.holds, groups) / np.maximum(np.bincount(before, minlength=groups), 1)
     values = Coded("", after, pa.nulls(groups))
     counted = count_classes(release.table, [*release.labels, values], share[after] >= _EXPECTED_FROM, release.person)
