@@ -241,3 +241,59 @@ def test_codes_have_no_order():
     for released, is_ordered in ((labels, False), (np.where(town < 10, "[0;9]", "[10;19]"), True)):
         facts = kept_column_facts(before, before | {"town": released}, ["town"], ["illness"], coarse=["town"])
         assert any(one.kind == "ordered column" for one in facts) == is_ordered
+
+
+@pytest.mark.parametrize("output", ["range", "midpoint"])
+def test_more_quasi_identifiers_than_the_mark_was_counted_by_need_the_original(output, tmp_path):
+    """By the days of death alone the order leaves enough; within each sex it does not."""
+    draw = np.random.default_rng(13)
+    table = _table(draw, 3_000) | {"via": draw.choice(list("abcd"), 3_000)}
+    roles = {"sensitive": ["via"], "other": ["diagnosed"]}
+    safe = protect(table, quasi_identifiers=["died"], k=40, **roles, identifiers=[], output=output)
+    file = write_protected(safe, tmp_path / "safe.csv")
+    again = {"quasi_identifiers": ["died", "sex"], "recipient": "public", "rows_are_people": True, "protection": False}
+    assert assess(file, **again, **roles).verdict.decision == "undecided"
+    found = assess(file, **again, **roles, original=table).verdict
+    assert found.decision == "exposed"
+    assert [one.kind for one in found.given_back] == ["ordered column"]
+
+
+@pytest.mark.parametrize("suppressed", ["*", None])
+@pytest.mark.parametrize("seed", range(3))
+def test_suppressed_records_have_an_order_too(seed, suppressed):
+    draw = np.random.default_rng(seed)
+    before = _table(draw, 600)
+    labels, classes = _ranges(before["died"], np.full(600, "all"), 60)
+    gone = np.sort(np.concatenate([classes[0], classes[-1]]))  # the first to die, and the last
+    labels[gone] = suppressed
+    after = {"died": labels, "diagnosed": before["diagnosed"]}
+    (fact,) = kept_column_facts(before, after, ["died"], ["diagnosed"], coarse=["died"])
+    candidates = [
+        np.count_nonzero(before["diagnosed"][part] <= before["died"][one])
+        for part in (gone, *classes[1:-1])
+        for one in part
+    ]
+    assert fact.k == min(candidates) == np.count_nonzero(before["diagnosed"][gone] <= before["died"].min())
+
+
+def test_words_in_place_of_ranges_leave_nobody_out():
+    """Nobody knows which words mean what: the youngest need not be among the old."""
+    draw = np.random.default_rng(1)
+    before = _table(draw, 600)
+    labels = np.where(before["died"] < 1_500, "*", "late")
+    assert not kept_column_facts(before, before | {"died": labels}, ["died"], ["diagnosed"], coarse=["died"])
+
+
+def test_dates_in_texts_have_an_order_with_dates():
+    before = _table(np.random.default_rng(3), 600)
+    died, diagnosed = (np.datetime64("2000-01-01") + before[name] for name in ("died", "diagnosed"))
+    labels, classes = _ranges(died, np.full(600, "all"), 20)
+    texts = np.array([f"{day.astype(object):%d.%m.%Y}" for day in diagnosed], dtype=object)
+    (fact,) = kept_column_facts(
+        {"died": died, "diagnosed": texts}, {"died": labels, "diagnosed": texts}, ["died"], ["diagnosed"]
+    )
+    assert fact.k == min(np.count_nonzero(diagnosed[part] <= died[part].min()) for part in classes)
+    early = np.isin(np.arange(600), classes[0])  # in a release of few rows, no day is above 12
+    few = {"died": labels[early], "diagnosed": texts[early]}
+    (of_few,) = kept_column_facts({"died": died, "diagnosed": texts}, few, ["died"], ["diagnosed"])
+    assert of_few.k == np.count_nonzero(diagnosed[early] <= died[early].min())

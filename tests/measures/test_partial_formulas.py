@@ -125,3 +125,21 @@ def test_a_column_that_is_read_as_another_type_hides_no_formula():
     (other,) = kept_column_facts(before, after, ["entry", "death"], ["time"])
     assert (other.k, other.uniques) == (one.k, one.uniques)
     assert one.undoes
+
+
+def test_people_with_one_difference_of_kept_dates_are_told_apart_by_nothing_else():
+    """The length of a stay is that between two kept dates; who knows the length does not know the dates."""
+    draw = np.random.default_rng(7)
+    length = np.repeat(np.arange(1, 61), 200)
+    begin = draw.permutation(np.arange(length.size) % 3_000)
+    error = np.where(draw.random(length.size) < 0.9, 0, draw.integers(0, 60, length.size))
+    before = {"length": length, "begin": begin, "end": begin + length + error}
+    after = before | {"length": in_steps(length, 30)}
+    facts = kept_column_facts(before, after, ["length"], ["begin", "end"])
+    (fact,) = [one for one in facts if one.others and not one.narrows]
+    difference = before["end"] - begin
+    is_expected = np.bincount(difference, error == 0) >= 0.5 * np.bincount(difference)
+    pairs = np.column_stack([length // 30, difference])[is_expected[difference]]
+    sizes = np.unique(pairs, axis=0, return_counts=True)[1]
+    assert (fact.k, fact.uniques) == (sizes.min(), np.count_nonzero(sizes == 1))
+    assert fact.k > 1  # one person has each pair of dates

@@ -42,7 +42,7 @@ def facts_of_columns_together(
     if not targets or not removable:
         return
     before = _quantities([*kept, *(column for column in release.known if column.name not in release.coarse)])
-    after = {one.name: one for one in _read_released(release.table, [*kept, *release.known], before)}
+    after = {one.name: one for one in read_released(release.table, [*kept, *release.known], before)}
     labels = {column.name: column.codes for column in encode(release.table, [one.name for one in targets])}
     candidates = [one for one in before if one.name in after]
     for place, target in enumerate(targets):
@@ -81,7 +81,7 @@ def facts_of_computed_columns(
         relation = find_relation(target, np.zeros(target.codes.size, dtype=np.int64), quantities, quantities, designs)
         if relation is None:
             continue
-        (after,) = _read_released(release.table, kept, [target])
+        (after,) = read_released(release.table, kept, [target])
         places = np.floor(after.places / relation.step) if relation.step else after.places
         relation = replace(relation, guesses=np.unique(places, return_inverse=True)[1][after.codes])
         first, *others = relation.columns
@@ -95,7 +95,7 @@ def _quantities(columns: Sequence[Coded]) -> list[Quantity]:
     return [quantity for column in columns if (quantity := read_quantity(column)) is not None]
 
 
-def _read_released(table: Table, columns: Sequence[Coded], before: Sequence[Quantity]) -> list[Quantity]:
+def read_released(table: Table, columns: Sequence[Coded], before: Sequence[Quantity]) -> list[Quantity]:
     """Columns of the release as numbers.
 
     Texts take the numbers that the same texts have in the original, because all cells of a column are needed to

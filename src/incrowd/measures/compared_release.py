@@ -6,7 +6,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from incrowd.backends import Coded, encode
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.backends import Coded, encode, pack
 from incrowd.measures.auxiliary import count_with_auxiliary
 from incrowd.measures.label_coverage import LabelCoverage
 from incrowd.tables import Table
@@ -22,6 +25,7 @@ class ComparedRelease:
         coarse: the names of the quasi-identifiers that were made coarser.
         person: the column that identifies the person of each record, if people have several records.
         secrets: the sensitive columns.
+        whose: the person of each original record, if people have several records.
     """
 
     known: Sequence[Coded]
@@ -29,6 +33,7 @@ class ComparedRelease:
     coarse: Collection[str]
     person: str | None = None
     secrets: Collection[str] = ()
+    whose: Coded | None = None
 
     @property
     def names(self) -> list[str]:
@@ -54,3 +59,8 @@ class ComparedRelease:
     def coverage(self) -> LabelCoverage:
         """The original records that each released record covers."""
         return LabelCoverage(self.known, self.labels, list(self.coarse))
+
+
+def one_of_each(whose: Coded, columns: Sequence[Coded]) -> NDArray[np.intp]:
+    """One row for every person and combination of values: the records of one person prove nothing about others."""
+    return np.unique(pack([whose, *columns]), return_index=True)[1]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded, encode
-from incrowd.measures.compared_release import ComparedRelease
+from incrowd.measures.compared_release import ComparedRelease, one_of_each
 from incrowd.measures.following_columns import count_classes
 from incrowd.measures.missing_cells import common_flags
 from incrowd.measures.predicted_cells import Pattern, expect, find_behind, find_pattern
@@ -38,8 +38,8 @@ def facts_of_expected_values(kept: Sequence[Coded], release: ComparedRelease) ->
         flags, facts = common_flags(column), []
         after: dict[Any, Coded] | None = None
         for (value, flag), one in itertools.product(flags.items(), release.coarsened):
-            pattern = find_pattern((one,), flag, expected=_PRACTICALLY_ALL)
-            if pattern.records and _holds_for_others(pattern, flag):
+            pattern = find_pattern((one,), flag, release.whose, expected=_PRACTICALLY_ALL)
+            if pattern.records and _holds_for_others(pattern, flag, release.whose):
                 if after is None:
                     (released_column,) = encode(release.table, [column.name])
                     after = common_flags(released_column, flags)
@@ -54,15 +54,20 @@ def facts_of_expected_values(kept: Sequence[Coded], release: ComparedRelease) ->
             yield worst
 
 
-def _holds_for_others(pattern: Pattern, flag: Coded) -> bool:
+def _holds_for_others(pattern: Pattern, flag: Coded, whose: Coded | None) -> bool:
     """True if what one half of the records predicts holds for practically all records of the other half, both ways.
 
     Where a flag is only likely, some values have it in all records of one half by chance.
     """
     (column,) = pattern.columns
+    rows = half = np.arange(flag.codes.size)
+    if whose is not None:  # nobody is in both halves
+        rows, first = one_of_each(whose, [column, flag]), np.unique(whose.codes, return_index=True)[1]
+        half = first[whose.codes[rows]]
 
-    def count(start: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        codes, is_set = column.codes[start::2], flag.codes[start::2]
+    def count(number: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        of_half = rows[half % 2 == number]
+        codes, is_set = column.codes[of_half], flag.codes[of_half]
         sizes, of_flag = np.bincount(codes, None, column.size), np.bincount(codes, is_set, column.size)
         return sizes.astype(np.float64), of_flag.astype(np.float64)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from incrowd._support.chance import NEARLY_ALL
 from incrowd._support.distinct import distinct_values
 from incrowd.backends import Coded, class_numbers, encode, pack
 from incrowd.measures.common_coding import are_in
-from incrowd.measures.compared_release import ComparedRelease
+from incrowd.measures.compared_release import ComparedRelease, one_of_each
 from incrowd.measures.determination import Determination, UsualValues, determination, usual_values
 from incrowd.measures.recovering_columns import ComputedColumn, FollowingColumn
 from incrowd.tables import Table
@@ -49,8 +49,9 @@ def facts_of_following_columns(kept: Sequence[Coded], release: ComparedRelease) 
     bits = [entropy(one) for one in release.known]
     for column in kept:
         rows = column.is_filled if column.name in release.secrets and column.has_null else slice(None)
-        column, *filled = (Coded(one.name, one.codes[rows], one.values) for one in (column, *release.known))
-        dependency = _find_dependency(column, filled, release.coarse, bits)
+        column, *filled = _select((column, *release.known), rows)
+        (whose,) = (None,) if release.whose is None else _select([release.whose], rows)
+        dependency = _find_dependency(column, filled, release.coarse, bits, whose)
         if dependency is None:
             continue
         (after,) = encode(release.table, [column.name])
@@ -80,7 +81,7 @@ class _Dependency(NamedTuple):
 
 
 def _find_dependency(
-    column: Coded, known: Sequence[Coded], coarse: Collection[str], bits: Sequence[float]
+    column: Coded, known: Sequence[Coded], coarse: Collection[str], bits: Sequence[float], whose: Coded | None
 ) -> _Dependency | None:
     """The dependency of a column on quasi-identifiers: of a single value, or else of few values.
 
@@ -88,22 +89,24 @@ def _find_dependency(
     nothing. The one that is named is a function if any is, and has the fewest columns, of which it tells most.
     """
     dependencies: list[_Dependency] = []
-    for columns, determined in find_telling(column, known, coarse, bits):
+    for columns, determined in find_telling(column, known, coarse, bits, whose):
         names = tuple(one.name for one in columns)
         if any(one.is_function and {*one.columns} < {*names} for one in dependencies):
             continue  # more columns than a function needs
         shares = determined.told, determined.by_chance
-        dependencies.append(_Dependency(names, shares, _expected(columns, column), determined.told >= _FUNCTION))
+        *joint, told = _of_different_people([*columns, column], whose)
+        dependencies.append(_Dependency(names, shares, _expected(joint, told), determined.told >= _FUNCTION))
     if dependencies:
         named = max(dependencies, key=lambda one: (one.is_function, -len(one.columns), one.shares))
         return named._replace(expected=np.any([one.expected for one in dependencies], axis=0))
-    tally = np.bincount(column.codes[column.is_filled], minlength=column.size)
-    for one in known:
-        if one.name in coarse and _leaves_few(one, column, tally, sample=True):
-            found = _leaves_few(one, column, tally)
+    for name in (one.name for one in known if one.name in coarse):
+        one, told = _of_different_people([*(one for one in known if one.name == name), column], whose)
+        tally = np.bincount(told.codes[told.is_filled], minlength=told.size)
+        if _leaves_few(one, told, tally, sample=True):
+            found = _leaves_few(one, told, tally)
             if found is not None:
-                is_usual = np.isin(join_codes([one, column]), found.cells)
-                expected = _are_predicted(column, is_usual, one.codes)
+                is_usual = np.isin(join_codes([one, told]), found.cells)
+                expected = _are_predicted(told, is_usual, one.codes)
                 return _Dependency((one.name,), (found.covered, found.elsewhere), expected)
     return None
 
@@ -124,7 +127,11 @@ def _leaves_few(one: Coded, column: Coded, tally: NDArray[np.int64], *, sample: 
 
 
 def find_telling(
-    column: Coded, known: Sequence[Coded], coarse: Collection[str], bits: Sequence[float]
+    column: Coded,
+    known: Sequence[Coded],
+    coarse: Collection[str],
+    bits: Sequence[float],
+    whose: Coded | None = None,
 ) -> Iterator[tuple[tuple[Coded, ...], Determination]]:
     """Yield each set of one or two quasi-identifiers, at least one of them coarsened, that determines a column.
 
@@ -133,11 +140,12 @@ def find_telling(
         known: the quasi-identifiers.
         coarse: the names of those that were made coarser.
         bits: the entropy of each quasi-identifier.
+        whose: the person of each record, if people have several records.
     """
     alone = [(one,) for one in known if one.name in coarse]
     pairs = (pair for pair in _pairs(known, column, bits) if any(one.name in coarse for one in pair))
     for columns in itertools.chain(alone, pairs):
-        determined = _determination(columns, column)
+        determined = _determination(columns, column, whose)
         if determined is not None and determined.tells_nearly_all:
             yield columns, determined
 
@@ -169,7 +177,7 @@ def join_codes(columns: Sequence[Coded], rows: slice = slice(None)) -> _Codes:
     return joint
 
 
-def _determination(columns: Sequence[Coded], target: Coded) -> Determination | None:
+def _determination(columns: Sequence[Coded], target: Coded, whose: Coded | None) -> Determination | None:
     """Determination of a column by others; None if a sample of rows already rejects the dependency."""
     step = max(target.codes.size // _SAMPLE, 1)
     if step > 1:
@@ -178,7 +186,18 @@ def _determination(columns: Sequence[Coded], target: Coded) -> Determination | N
         errors, of_chance = (sampled.records * (1 - share) for share in (sampled.told, sampled.by_chance))
         if errors > _HOPELESS * of_chance and of_chance >= _ENOUGH:
             return None
+    *columns, target = _of_different_people([*columns, target], whose)
     return determination(join_codes(columns), np.asarray(target.codes))
+
+
+def _of_different_people(columns: Sequence[Coded], whose: Coded | None) -> list[Coded]:
+    """The columns with one record for every person and combination of values: nobody predicts himself."""
+    return [*columns] if whose is None else _select(columns, one_of_each(whose, columns))
+
+
+def _select(columns: Sequence[Coded], rows: Any) -> list[Coded]:
+    """The columns with some of their rows."""
+    return [Coded(one.name, one.codes[rows], one.values) for one in columns]
 
 
 def _expected(columns: Sequence[Coded], column: Coded) -> NDArray[np.bool_]:

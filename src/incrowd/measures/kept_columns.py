@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, part, silent
-from incrowd.backends import Coded, encode, in_order_of_records, pack
+from incrowd.backends import Coded, encode, in_order_of_records
 from incrowd.measures.auxiliary import count_with_auxiliary
 from incrowd.measures.columns_together import facts_of_columns_together, facts_of_computed_columns
-from incrowd.measures.compared_release import ComparedRelease
+from incrowd.measures.compared_release import ComparedRelease, one_of_each
 from incrowd.measures.determination import Determination, determination
 from incrowd.measures.expected_values import facts_of_expected_values
 from incrowd.measures.following_columns import facts_of_following_columns
@@ -95,10 +95,10 @@ def kept_column_facts(
         is_coarse = coarse is None or other.name in coarse
         if not is_coarse or not _may_tell(column.codes, other.codes):
             return None
-        rows = slice(None) if whose is None else _one_of_each(whose, column, other)
+        rows = slice(None) if whose is None else one_of_each(whose, [column, other])
         return _tell(*(Coded(one.name, one.codes[rows], one.values) for one in (column, other)))
 
-    release = ComparedRelease(known, read_table(released), names if coarse is None else coarse, person, secrets)
+    release = ComparedRelease(known, read_table(released), names if coarse is None else coarse, person, secrets, whose)
     # each detector is given the columns without a fact so far, and ends at its share of the progress
     detectors: list[tuple[float, Callable[[Sequence[Coded], Progress], Iterator[RecoveringColumn]]]] = [
         (0.1, lambda rest, tell: _facts(rest, release, tells, tell, original=True)),
@@ -278,12 +278,6 @@ def _facts(
         with_it = count_with_auxiliary(release.table, release.names, [column.name], person=release.person)
         shares = best.given_away, best.by_chance
         yield RecoveringColumn(column.name, known.name, *shares, with_it.k, with_it.uniques, release.k)
-
-
-def _one_of_each(whose: Coded, column: Coded, other: Coded) -> NDArray[np.intp]:
-    """One row for every person and pair of values: the records of one person are no proof of a dependency."""
-    keys = pack([whose, column, other])
-    return np.unique(keys, return_index=True)[1]
 
 
 def _tell(column: Coded, other: Coded) -> Determination:

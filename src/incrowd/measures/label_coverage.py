@@ -100,27 +100,41 @@ class LabelCoverage:
             name: the column.
             among: mask of the original records that count.
 
+        Of a suppressed cell, only the original records count that no other label covers.
+
         Returns:
             Two codes of the column for every released record, both -1 if its label is not understood or covers none of
             the records; None if even the shorter comparison takes too long.
         """
-        covered = self._cover([*self._before], True, along=name, among=among)
-        covered = covered or self._cover([name], True, among=among)
+        compared = [*self._before]
+        covered = self._cover(compared, True, along=name, among=among)
+        if covered is None:
+            compared = [name]
+            covered = self._cover(compared, True, among=among)
         if covered is None:
             return None
-        is_understood = self._runs(name).is_understood[self._after[name].codes]
-        size, ranks = self._before[name].size, self._runs(name).ranks
-        code_of_rank = np.argsort(ranks)
+        size, runs, labels = self._before[name].size, self._runs(name), self._after[name].codes
         smallest, largest = np.full(covered.cells, size), np.full(covered.cells, -1)
+        is_understood = np.zeros(covered.cells, dtype=bool)
+        is_understood[covered.cell_of_record] = runs.is_understood[labels]
+        starts = np.zeros(covered.keys.size + 1, dtype=np.int64)  # less the ends of what cells cover before each record
         for cell, low, high in covered.parts:
-            found = low < high
+            found = (low < high) & is_understood[cell]
             np.minimum.at(smallest, cell[found], covered.keys[low[found]] % size)
             np.maximum.at(largest, cell[found], covered.keys[high[found] - 1] % size)
-        first, last = (
-            np.where(largest < 0, -1, code_of_rank[np.clip(one, 0, size - 1)]) for one in (smallest, largest)
-        )
-        smallest, largest = (np.where(is_understood, one[covered.cell_of_record], -1) for one in (first, last))
-        return smallest, largest
+            starts += np.bincount(low[found], minlength=starts.size) - np.bincount(high[found], minlength=starts.size)
+        alone = np.flatnonzero(np.cumsum(starts)[:-1] == 0)
+        again = self._cover(compared, True, along=name, among=among)
+        if again is not None and alone.size and (runs.is_understood | runs.is_suppressed).all():
+            for cell, low, high in again.parts:
+                first, last = np.searchsorted(alone, low), np.searchsorted(alone, high)
+                found = (first < last) & ~is_understood[cell]
+                np.minimum.at(smallest, cell[found], covered.keys[alone[first[found]]] % size)
+                np.maximum.at(largest, cell[found], covered.keys[alone[last[found] - 1]] % size)
+        code_of_rank = np.argsort(runs.ranks)
+        is_found = largest[covered.cell_of_record] >= 0
+        smallest, largest = (np.clip(one[covered.cell_of_record], 0, size - 1) for one in (smallest, largest))
+        return np.where(is_found, code_of_rank[smallest], -1), np.where(is_found, code_of_rank[largest], -1)
 
     def _cover(
         self,

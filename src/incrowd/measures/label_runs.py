@@ -36,6 +36,7 @@ class Runs:
         high: the rank after the last one of each run.
         widths: the number of values that every label covers.
         is_understood: mask of the labels that are ranges, sets or known values; the others cover all values.
+        is_suppressed: mask of those others that have no meaning of their own: `*`, and a null where none was before.
     """
 
     ranks: _Codes
@@ -46,6 +47,7 @@ class Runs:
     high: _Codes
     widths: _Codes
     is_understood: NDArray[np.bool_]
+    is_suppressed: NDArray[np.bool_]
 
 
 def read_runs(released: Coded, original: Coded) -> Runs:
@@ -87,11 +89,15 @@ def read_runs(released: Coded, original: Coded) -> Runs:
         lows.append(covered[is_first])
         highs.append(covered[np.append(is_first[1:], True)] + 1 if covered.size else covered)
     runs = np.concatenate(owner), np.concatenate(lows), np.concatenate(highs)
-    return _in_order_of_labels(ranks, runs, released.size)
+    has_no_meaning = [
+        isinstance(meaning, Anything) or label is None for label, meaning in zip(labels, meanings, strict=True)
+    ]
+    return _in_order_of_labels(ranks, runs, np.array(has_no_meaning, dtype=bool))
 
 
-def _in_order_of_labels(ranks: _Codes, runs: tuple[_Codes, _Codes, _Codes], labels: int) -> Runs:
+def _in_order_of_labels(ranks: _Codes, runs: tuple[_Codes, _Codes, _Codes], has_no_meaning: NDArray[np.bool_]) -> Runs:
     """Runs (label, first rank, rank after the last) sorted by label; a label without a run covers all values."""
+    labels = has_no_meaning.size
     owner, low, high = runs
     filled = low < high
     without = np.flatnonzero(np.bincount(owner[filled], minlength=labels) == 0)
@@ -104,7 +110,9 @@ def _in_order_of_labels(ranks: _Codes, runs: tuple[_Codes, _Codes, _Codes], labe
     widths = np.bincount(owner, weights=high - low, minlength=labels).astype(np.int64)
     is_understood = np.ones(labels, dtype=bool)
     is_understood[without] = False
-    return Runs(ranks, ranks.size, np.cumsum(counts) - counts, counts, low, high, widths, is_understood)
+    is_suppressed = has_no_meaning & ~is_understood
+    starts = np.cumsum(counts) - counts
+    return Runs(ranks, ranks.size, starts, counts, low, high, widths, is_understood, is_suppressed)
 
 
 def merge_values(runs: Runs) -> Runs:

@@ -72,7 +72,7 @@ def facts_of_missing_cells(
 
     @lru_cache(cache_size)
     def patterns_of(key: bytes) -> list[Pattern]:
-        patterns = _patterns(_flag_of(key, known[0].codes.size), known, release.coarse, bits)
+        patterns = _patterns(_flag_of(key, known[0].codes.size), known, release.coarse, bits, release.whose)
         return sorted(patterns, key=lambda one: -one.records)
 
     @lru_cache(cache_size)
@@ -236,42 +236,48 @@ def count_with_missing_cells(
     return count_classes(table, [*known, flag], np.ones(table.rows, dtype=bool), person)
 
 
-def _patterns(flag: Coded, known: Sequence[Coded], coarse: Collection[str], bits: Sequence[float]) -> Iterator[Pattern]:
+def _patterns(
+    flag: Coded,
+    known: Sequence[Coded],
+    coarse: Collection[str],
+    bits: Sequence[float],
+    whose: Coded | None = None,
+) -> Iterator[Pattern]:
     """Patterns of a flag: those of coarsened columns alone, then those of pairs of columns.
 
     If a pair determines the flag for nearly all records, it is the only one. Otherwise the pairs follow that predict
     most records beyond what single columns predict; they are chosen on a sample of rows.
     """
-    alone, explained = _patterns_alone(flag, known)
+    alone, explained = _patterns_alone(flag, known, whose)
     yield from (alone[name] for name in coarse if name in alone and alone[name].records)
-    determining = (columns for columns, _ in find_telling(flag, known, coarse, bits) if len(columns) > 1)
+    determining = (columns for columns, _ in find_telling(flag, known, coarse, bits, whose) if len(columns) > 1)
     pair = next((columns for columns in determining if not _unchanged_suffice(columns, flag, coarse)), None)
     if pair is not None:
-        yield find_pattern(pair, flag)
+        yield find_pattern(pair, flag, whose)
         return
     sample = slice(None, None, -(-flag.codes.size // _SAMPLED_ROWS))
-    sampled_flag = _select_rows(flag, sample)
+    sampled_flag, sampled_whose = _select_rows(flag, sample), None if whose is None else _select_rows(whose, sample)
     gains = []
     for one, other in itertools.combinations(known, 2):
         is_shared = one.size * other.size <= sampled_flag.codes.size / ROWS_FOR_EACH
         if is_shared and (one.name in coarse or other.name in coarse):
             sampled = _select_rows(one, sample), _select_rows(other, sample)
-            found = find_pattern(sampled, sampled_flag, explained=explained[sample])
+            found = find_pattern(sampled, sampled_flag, sampled_whose, explained=explained[sample])
             gains.append((np.count_nonzero(found.any_predicted & ~explained[sample]), (one, other)))
     gains = sorted((gain for gain in gains if gain[0] >= _FEWEST_MORE), key=lambda gain: -gain[0])[:_MOST_PAIRS]
-    yield from (find_pattern(columns, flag, explained=explained) for _, columns in gains)
+    yield from (find_pattern(columns, flag, whose, explained=explained) for _, columns in gains)
 
 
-def _patterns_alone(flag: Coded, known: Sequence[Coded]) -> tuple[dict[str, Pattern], Flags]:
+def _patterns_alone(flag: Coded, known: Sequence[Coded], whose: Coded | None) -> tuple[dict[str, Pattern], Flags]:
     """The pattern of each column by its name, and the records that any of them predicts.
 
     Those that predict most records come first; what they predict is explained for the others.
     """
-    alone = {one.name: find_pattern((one,), flag) for one in known}
+    alone = {one.name: find_pattern((one,), flag, whose) for one in known}
     explained = np.zeros(flag.codes.size, dtype=bool)
     for name, pattern in sorted(alone.items(), key=lambda item: -item[1].records):
         if explained.any() and pattern.records:
-            alone[name] = find_pattern(pattern.columns, flag, explained=explained)
+            alone[name] = find_pattern(pattern.columns, flag, whose, explained=explained)
         explained |= alone[name].any_predicted
     return alone, explained
 

@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 
 from incrowd._support.distinct import distinct_values
 from incrowd.backends import Coded, class_numbers, encode, pack
+from incrowd.measures.columns_together import read_released
 from incrowd.measures.compared_release import ComparedRelease
 from incrowd.measures.quantities import Floats, Quantity, read_quantity
 from incrowd.measures.recovering_columns import OrderedColumn
 
 _MOST_BROKEN = 0.005  # share of the records that may break the order: wrong entries
-_ENOUGH = 20  # records that would break the order by chance, at least
+_ENOUGH = 20  # records, or people with several each, that would break the order by chance, at least
 _ENOUGH_SHARE = 0.02  # share of the records that would, at least: ages are mostly above cholesterol without any order
 _OF_CHANCE = 0.1  # share of these that may break it
 _COMPARED = 20_000  # records that are compared first
@@ -74,7 +75,11 @@ def facts_of_ordered_columns(kept: Sequence[Coded], release: ComparedRelease) ->
         columns on one side of a quasi-identifier leave fewer together than each alone, a fact of all of them follows.
     """
     kept, limits = ([one for one in each if one.stated is None or one.has_order] for each in (kept, release.coarsened))
-    orders = [group for group in _find_orders(kept, limits) if not release.coverage.has_gaps(group[0].limit.name)]
+    orders = [
+        group
+        for group in _find_orders(kept, limits, release.whose)
+        if not release.coverage.has_gaps(group[0].limit.name)
+    ]
     if not orders:
         return
     people = _find_people(release)
@@ -100,7 +105,7 @@ def facts_of_ordered_columns(kept: Sequence[Coded], release: ComparedRelease) ->
     yield from (fact for fact in together if fact.undoes and fact.k < smallest)
 
 
-def _find_orders(kept: Sequence[Coded], limits: Sequence[Coded]) -> list[list[_Order]]:
+def _find_orders(kept: Sequence[Coded], limits: Sequence[Coded], whose: Coded | None) -> list[list[_Order]]:
     """The orders between kept columns and quasi-identifiers; a group has one quasi-identifier and one side of it."""
     columns = [(column, quantity) for column in kept if (quantity := read_quantity(column)) is not None]
     groups = []
@@ -110,15 +115,17 @@ def _find_orders(kept: Sequence[Coded], limits: Sequence[Coded]) -> list[list[_O
             continue
         for sign in (1, -1):
             found = [
-                _find_order((column, one), (limit, other), sign)
+                _find_order((column, one), (limit, other), sign, whose)
                 for column, one in columns
-                if pa.types.is_temporal(column.values.type) == pa.types.is_temporal(limit.values.type)
+                if _are_comparable(column.values.type, limit.values.type)
             ]
             groups.append([order for order in found if order is not None])
     return [group for group in groups if group]
 
 
-def _find_order(one: tuple[Coded, Quantity], other: tuple[Coded, Quantity], sign: int) -> _Order | None:
+def _find_order(
+    one: tuple[Coded, Quantity], other: tuple[Coded, Quantity], sign: int, whose: Coded | None
+) -> _Order | None:
     """The order between a column and a quasi-identifier; None if there is none."""
     (column, quantity), (limit, limiting) = one, other
     in_days = _are_days([column, limit])
@@ -139,10 +146,17 @@ def _find_order(one: tuple[Coded, Quantity], other: tuple[Coded, Quantity], sign
         return None
     below = np.searchsorted(np.sort(bounds[filled]), values[filled])
     by_chance = float(below.mean()) / records if records else 0.0
-    is_news = by_chance * records >= max(_ENOUGH, _ENOUGH_SHARE * records)
+    people = records if whose is None else distinct_values(whose.codes[filled]).size
+    is_news = by_chance * people >= max(_ENOUGH, _ENOUGH_SHARE * people)
     if not is_news or errors > _OF_CHANCE * by_chance * records:
         return None
     return _Order(column, limit, sign, ~broken, (1 - errors / records, 1 - by_chance))
+
+
+def _are_comparable(one: pa.DataType, other: pa.DataType) -> bool:
+    """True if both columns may hold dates, or both numbers; texts may hold either."""
+    has_text = any(pa.types.is_string(kind) or pa.types.is_large_string(kind) for kind in (one, other))
+    return has_text or pa.types.is_temporal(one) == pa.types.is_temporal(other)
 
 
 def _are_days(columns: Sequence[Coded]) -> bool:
@@ -188,10 +202,9 @@ def _outermost_limits(
 
 def _beyond(order: _Order, in_days: bool, people: _People, release: ComparedRelease) -> Floats:
     """For every person the value, times the sign, that is farthest out; a missing value fits every limit."""
-    (released,) = encode(release.table, [order.column.name])
-    quantity = read_quantity(released)
+    before = read_quantity(order.column)
     farthest = np.full(people.class_of_person.size, -np.inf)
-    if quantity is not None:
+    for quantity in read_released(release.table, [order.column], [] if before is None else [before]):
         np.fmax.at(farthest, people.person, _signed(quantity.at(slice(None)), order.sign, in_days))
     return farthest
 

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from incrowd.backends import Coded, class_numbers, encode, pack
+from incrowd.backends import Coded, encode
 from incrowd.measures.common_coding import in_one_code
 from incrowd.measures.compared_release import ComparedRelease
 from incrowd.measures.following_columns import count_classes
@@ -41,10 +41,15 @@ _SIGNS = ((-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0))  # of a quasi-identifier and a
 class _Number:
     """A column of the original as numbers, NaN for a missing cell and for a value that many share, such as 0.
 
-    `scale` is the size of all but its largest numbers.
+    Attributes:
+        column: the column.
+        places: the number of each code.
+        values: the number of each record.
+        scale: the size of all but its largest numbers.
     """
 
     column: Coded
+    places: Floats
     values: Floats
     scale: float
 
@@ -55,12 +60,14 @@ class _Formula:
 
     Attributes:
         columns: the columns.
+        signs: the sign of each.
         holds: mask of the records that the formula holds for.
         share: the share of the records without a missing cell that it holds for.
         by_chance: the share that it holds for if the kept column is in random order.
     """
 
     columns: tuple[_Number, ...]
+    signs: tuple[float, ...]
     holds: NDArray[np.bool_]
     share: float
     by_chance: float
@@ -102,9 +109,10 @@ def _read(columns: Sequence[Coded]) -> list[_Number]:
         quantity = read_quantity(column) if column.size >= _VALUES else None
         if quantity is not None:
             is_common = column.tally > _COMMON * column.codes.size
-            values = np.where(is_common, np.nan, quantity.places)[column.codes]
+            places = np.where(is_common, np.nan, quantity.places)
+            values = places[column.codes]
             filled = np.abs(values[~np.isnan(values)])
-            numbers.append(_Number(column, values, float(np.quantile(filled, _USUAL)) if filled.size else 0.0))
+            numbers.append(_Number(column, places, values, float(np.quantile(filled, _USUAL)) if filled.size else 0.0))
     return numbers
 
 
@@ -162,7 +170,7 @@ def _check(columns: tuple[_Number, ...], signs: tuple[float, ...]) -> Iterator[_
         return
     tallies = [np.bincount(one.column.codes[holds]) for one in columns]
     if np.count_nonzero(tallies[0]) >= _VALUES and all(tally.max() <= _MOST_ALIKE * most for tally in tallies):
-        yield _Formula(columns, holds, most / records, by_chance / records)
+        yield _Formula(columns, signs, holds, most / records, by_chance / records)
 
 
 def _most_frequent(errors: Floats) -> tuple[int, int, float]:
@@ -175,13 +183,16 @@ def _most_frequent(errors: Floats) -> tuple[int, int, float]:
 
 
 def _fact(formula: _Formula, kept: Sequence[Coded], release: ComparedRelease) -> RecoveringColumn:
-    """The fact of a formula: the classes for an attacker who looks for what it gives."""
+    """The fact of a formula: the classes for an attacker who knows the sum of the kept columns, and looks for it."""
     names = {column.name for column in kept}
-    visible = [one.column for one in formula.columns if one.column.name in names]
-    pairs = zip(visible, encode(release.table, [one.name for one in visible]), strict=True)
-    both, _ = class_numbers(pack([in_one_code(before, after) for before, after in pairs]))
+    signs = {one: sign for one, sign in zip(formula.columns, formula.signs, strict=True) if one.column.name in names}
+    visible = [one.column for one in signs]
+    sums: Floats = np.zeros(formula.holds.size + release.table.rows)
+    for (one, sign), released in zip(signs.items(), encode(release.table, [one.name for one in visible]), strict=True):
+        sums += sign * np.append(one.places, np.nan)[in_one_code(one.column, released).codes]
+    distinct, both = np.unique(_round(sums, formula.columns), return_inverse=True)
     before, after = np.split(both.astype(np.int64), [formula.holds.size])
-    groups = int(both.max(initial=0)) + 1
+    groups = distinct.size
     share = np.bincount(before, formula.holds, groups) / np.maximum(np.bincount(before, minlength=groups), 1)
     values = Coded("", after, pa.nulls(groups))
     counted = count_classes(release.table, [*release.labels, values], share[after] >= _EXPECTED_FROM, release.person)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from incrowd._support.chance import OF_CHANCE
 from incrowd.backends import Coded
+from incrowd.measures.compared_release import one_of_each
 from incrowd.measures.determination import Determination
 from incrowd.measures.following_columns import join_codes
 from incrowd.measures.label_coverage import LabelCoverage
@@ -68,7 +69,12 @@ class Pattern:
 
 
 def find_pattern(
-    columns: tuple[Coded, ...], flag: Coded, *, expected: float = _PREDICTED_FROM, explained: Flags | None = None
+    columns: tuple[Coded, ...],
+    flag: Coded,
+    whose: Coded | None = None,
+    *,
+    expected: float = _PREDICTED_FROM,
+    explained: Flags | None = None,
 ) -> Pattern:
     """Find the records whose flag is predicted by columns.
 
@@ -79,13 +85,18 @@ def find_pattern(
     Args:
         columns: the quasi-identifiers.
         flag: the flag of every record: code 1 where it is set.
+        whose: the person of each record, if people have several records; equal records of one person count once.
         expected: share of the records of a value that have one flag, from which it is predicted for the others.
         explained: records whose flag other columns predict. None: no record.
     """
     joint, is_set = join_codes(columns), np.asarray(flag.codes, dtype=np.float64)
-    sizes, set_counts = _count_by_value(joint, is_set)
-    determination, rate = _determination_of_flag(sizes, set_counts), float(is_set.mean())
-    rest = np.ones(joint.size) if explained is None else (~explained).astype(np.float64)
+    counted = np.ones(joint.size)
+    if whose is not None:
+        counted = np.zeros(joint.size)
+        counted[one_of_each(whose, [*columns, flag])] = 1.0
+    sizes, set_counts = _count_by_value(joint, is_set * counted, counted)
+    determination, rate = _determination_of_flag(sizes, set_counts), float(np.average(is_set, weights=counted))
+    rest = counted if explained is None else counted * ~explained
     rest_sizes, rest_set_counts = _count_by_value(joint, is_set * rest, rest)
     both, rest_both = _errors_of_both(sizes, set_counts, rate), _errors_of_both(rest_sizes, rest_set_counts, rate)
     predicted, compatible = list[Flags](), list[Flags]()
@@ -104,9 +115,7 @@ def find_pattern(
     return Pattern(columns, determination, (predicted[0], predicted[1]), (compatible[0], compatible[1]), rare, rate)
 
 
-def _count_by_value(
-    joint: NDArray[np.int64], is_set: _Numbers, counted: _Numbers | None = None
-) -> tuple[_Numbers, _Numbers]:
+def _count_by_value(joint: NDArray[np.int64], is_set: _Numbers, counted: _Numbers) -> tuple[_Numbers, _Numbers]:
     """The records of each value, and those of them whose flag is set."""
     sizes, set_counts = np.bincount(joint, weights=counted), np.bincount(joint, weights=is_set)
     return sizes.astype(np.float64), set_counts.astype(np.float64)

@@ -16,8 +16,9 @@ import numpy as np
 from incrowd._support.progress import Progress, part, silent
 from incrowd.backends import encode
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.measures import kept_column_facts
+from incrowd.measures import RecoveringColumn, kept_column_facts
 from incrowd.protection.marks import Coding, Linkage, OriginalFacts, escape_names, read_mark, write_facts
+from incrowd.protection.numbers_as_ranges import numbers_as_ranges
 from incrowd.protection.registry import PROTECTION_METHODS
 from incrowd.protection.release_log import ReleaseLog
 from incrowd.tables import RowKind, Table, describe_rows, read_table
@@ -146,13 +147,13 @@ def facts_of_tables(
     before = read_table(original)
     before.require([*quasi_identifiers, *kept], "columns of the original")
     coarse = [name for name in quasi_identifiers if not _is_same(before, released, name, shuffled)]
-    given_back = (
-        kept_column_facts(
-            *(before, released, quasi_identifiers, kept, person), coarse=coarse, secrets=secrets, progress=progress
+    given_back: tuple[RecoveringColumn, ...] = ()
+    if coarse:
+        is_aligned = before.rows == released.rows and not shuffled
+        ranges = numbers_as_ranges(before, released, coarse) if is_aligned else released
+        given_back = kept_column_facts(
+            *(before, ranges, quasi_identifiers, kept, person), coarse=coarse, secrets=secrets, progress=progress
         )
-        if coarse
-        else ()
-    )
     facts = OriginalFacts(
         *(tuple(kept), given_back, rows or describe_rows(before)),
         shuffled=shuffled,

@@ -100,6 +100,10 @@ def find_recovering_columns(
             by_columns[one.key] = _count_on_release(work, one, kept)
     not_compared = kept if original is None else [name for name in kept if name not in original.kept]
     if work.original is None and original is not None:  # facts that were counted by other quasi-identifiers
+        added = [name for name in names if name in original.kept]
+        if added and not coarse:
+            unanswered.append(_counted_without(added, kept))
+        not_compared = kept if added else not_compared
         k = work.answers["facts"].k
         others = [one.column for one in original.given_back if one.narrows and one.k_without != k]
         not_compared = [*not_compared, *others]
@@ -127,6 +131,15 @@ def _count_on_release(work: AssessmentState, fact: RecoveringColumn, kept: Seque
         return replace(fact, k=counted[0], uniques=counted[1], k_without=k)
     with_it = count_with_auxiliary(work.table, roles.quasi_identifiers, removable, person=roles.person)
     return replace(fact, k=with_it.k, uniques=with_it.uniques, k_without=k)
+
+
+def _counted_without(added: Sequence[str], kept: Sequence[str]) -> Advice:
+    """Advice on quasi-identifiers that were none when the facts of the original were counted."""
+    return Advice(
+        f"What {listed(kept)} {'gives' if len(kept) == 1 else 'give'} back was counted without {listed(added)}; only "
+        "the table that this one was made from tells it for an attacker who knows more columns.",
+        ORIGINAL,
+    )
 
 
 def why_no_sample(work: AssessmentState, original: OriginalFacts | None) -> Advice | None:
