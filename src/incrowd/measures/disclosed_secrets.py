@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, silent
@@ -283,7 +282,7 @@ def _join_values(column: Coded, holders: NDArray[np.bool_] | None, null_is_secre
 def _join_spellings(column: Coded) -> NDArray[np.int64]:
     """For every value, the index of the first value that differs only in case, blanks, Unicode form or points."""
     places = np.arange(len(column.values))
-    if column.values.type not in (pa.string(), pa.large_string()):
+    if not column.is_text:
         return places
     texts = column.values.slice(0, column.filled_size).to_pylist()
     plain = [_POINTS.sub("", text) for text in texts]

@@ -15,13 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd._support.chance import NEARLY_ALL
-from incrowd._support.distinct import distinct_values
-from incrowd.backends import Coded, class_numbers, encode, pack
+from incrowd.backends import Coded
 from incrowd.measures.common_coding import are_in
 from incrowd.measures.compared_release import ComparedRelease
 from incrowd.measures.determination import Determination, UsualValues, determination, usual_values
 from incrowd.measures.recovering_columns import ComputedColumn, FollowingColumn
-from incrowd.tables import Table
 
 _Codes = NDArray[np.int64]
 
@@ -49,13 +47,13 @@ def facts_of_following_columns(kept: Sequence[Coded], release: ComparedRelease) 
     bits = [entropy(one) for one in release.known]
     for column in kept:
         rows = column.is_filled if column.name in release.secrets and column.has_null else slice(None)
-        column, *filled = (Coded(one.name, one.codes[rows], one.values) for one in (column, *release.known))
+        column, *filled = (one.take(rows) for one in (column, *release.known))
         dependency = _find_dependency(column, filled, release.coarse, bits)
         if dependency is None:
             continue
-        (after,) = encode(release.table, [column.name])
+        after = release.column(column.name)
         expected = are_in(after, column, dependency.expected)[after.codes]
-        counted = count_classes(release.table, [*release.labels, after], expected, release.person)
+        counted = release.count_with(after, expected)
         first, *others = dependency.columns
         kind = ComputedColumn if dependency.is_function else FollowingColumn
         fact = kind(column.name, first, *dependency.shares, *counted, release.k, tuple(others))
@@ -207,17 +205,3 @@ def _are_predicted(column: Coded, is_predicted: NDArray[np.bool_], joint: _Codes
     by_neighbours[order] = agrees
     predicted = np.bincount(column.codes, np.where(is_alone, by_neighbours, is_predicted), column.size)
     return np.asarray((predicted >= _EXPECTED_FROM * column.tally) & (column.tally > 0))
-
-
-def count_classes(
-    table: Table, columns: Sequence[Coded], expected: NDArray[np.bool_], person: str | None
-) -> tuple[int, int]:
-    """The size of the smallest class that holds an expected record, and the number of such classes with one person."""
-    classes, sizes = class_numbers(pack(columns))
-    is_expected = np.zeros(sizes.size, dtype=bool)
-    is_expected[classes[expected]] = True
-    if person is not None:
-        (whose,) = encode(table, [person])
-        sizes = np.bincount(distinct_values(classes.astype(np.int64) * whose.size + whose.codes) // whose.size)
-    sizes = sizes[is_expected]
-    return int(sizes.min(initial=table.rows)), int(np.count_nonzero(sizes == 1))

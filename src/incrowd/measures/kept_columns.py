@@ -96,7 +96,7 @@ def kept_column_facts(
         if not is_coarse or not _may_tell(column.codes, other.codes):
             return None
         rows = slice(None) if whose is None else _one_of_each(whose, column, other)
-        return _tell(*(Coded(one.name, one.codes[rows], one.values) for one in (column, other)))
+        return _tell(column.take(rows), other.take(rows))
 
     release = ComparedRelease(known, read_table(released), names if coarse is None else coarse, person, secrets)
     # each detector is given the columns without a fact so far, and ends at its share of the progress

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded, encode
+from incrowd.measures.auxiliary import count_classes
 from incrowd.measures.compared_release import ComparedRelease
 from incrowd.measures.following_columns import (
     ROWS_FOR_EACH,
-    count_classes,
     entropy,
     find_telling,
     join_codes,
@@ -82,14 +82,14 @@ def facts_of_missing_cells(
     done = set[str]()
     for place, sort, flag in itertools.chain([first], flags):
         progress("comparing missing cells", place / len(kept))
-        after = missing_flags(*encode(table, [flag.name])).get(sort)
+        after = missing_flags(release.column(flag.name)).get(sort)
         if after is None or flag.name in done:
             continue
         patterns = patterns_of(_key(flag))
         for pattern in patterns:
             attacker_flag, expected = expect(behind_pattern(pattern), after)
             counts = (
-                count_classes(table, [*released, attacker_flag], expected, release.person),
+                release.count_with(attacker_flag, expected),
                 count_classes(
                     table, [*released, *harmless_flags, attacker_flag], expected & expected_by_harmless, release.person
                 ),
@@ -250,12 +250,12 @@ def _patterns(flag: Coded, known: Sequence[Coded], coarse: Collection[str], bits
         yield find_pattern(pair, flag)
         return
     sample = slice(None, None, -(-flag.codes.size // _SAMPLED_ROWS))
-    sampled_flag = _select_rows(flag, sample)
+    sampled_flag = flag.take(sample)
     gains = []
     for one, other in itertools.combinations(known, 2):
         is_shared = one.size * other.size <= sampled_flag.codes.size / ROWS_FOR_EACH
         if is_shared and (one.name in coarse or other.name in coarse):
-            sampled = _select_rows(one, sample), _select_rows(other, sample)
+            sampled = one.take(sample), other.take(sample)
             found = find_pattern(sampled, sampled_flag, explained=explained[sample])
             gains.append((np.count_nonzero(found.any_predicted & ~explained[sample]), (one, other)))
     gains = sorted((gain for gain in gains if gain[0] >= _FEWEST_MORE), key=lambda gain: -gain[0])[:_MOST_PAIRS]
@@ -274,10 +274,6 @@ def _patterns_alone(flag: Coded, known: Sequence[Coded]) -> tuple[dict[str, Patt
             alone[name] = find_pattern(pattern.columns, flag, explained=explained)
         explained |= alone[name].any_predicted
     return alone, explained
-
-
-def _select_rows(column: Coded, rows: slice) -> Coded:
-    return Coded(column.name, column.codes[rows], column.values)
 
 
 def _unchanged_suffice(columns: Sequence[Coded], flag: Coded, coarse: Collection[str]) -> bool:

@@ -103,7 +103,7 @@ def _read_numbers(column: Coded, told: NDArray[Any]) -> NDArray[np.float64] | No
     One "unknown" makes texts of all numbers of a file: texts are numbers if all that are told are.
     """
     values = column.values
-    if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+    if column.is_text:
         texts = pc.if_else(pa.array(told), values, pa.scalar(None, values.type))
         if not pc.all(pc.match_substring_regex(texts, f"^{NUMBER}$"), min_count=0).as_py():
             return None

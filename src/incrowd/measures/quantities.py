@@ -50,7 +50,7 @@ def read_quantity(column: Coded) -> Quantity | None:
         values, days = pc.cast(values, pa.time64("us")).cast(pa.int64()), _US_PER_DAY
     elif types.is_boolean(kind):
         values = values.cast(pa.int8())
-    elif types.is_string(kind) or types.is_large_string(kind):
+    elif column.is_text:
         written = read_measured_texts(values)
         return None if written is None else Quantity(column.name, column.codes, written)
     elif not (types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)):

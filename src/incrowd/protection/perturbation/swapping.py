@@ -184,7 +184,7 @@ class _Units:
     def profile(self, column: Coded) -> Coded:
         """A column of units: equal codes for units whose members have the same values, in any order."""
         if self.number == self.of_record.size:
-            return Coded(column.name, column.codes[self.first], column.values, column.stated)
+            return column.take(self.first)
         order = np.lexsort([column.codes, self.of_record])
         starts = np.cumsum(self.sizes) - self.sizes
         codes = column.codes[order].tolist()
