@@ -11,7 +11,7 @@ from incrowd.backends import Backend, TooManyDistinctError, encode
 from incrowd.classes import ClassSizes, classes_of_counted
 from incrowd.measures.class_values import group_records, require_columns
 from incrowd.measures.diversity import Diversity, measure_diversity
-from incrowd.measures.partitioned import measure_distinct_partitions, measure_partitions
+from incrowd.measures.partitioned import measure_parts, parts_of_distinct_rows, parts_on_disk
 from incrowd.results import Result
 from incrowd.tables import Table, TableLike, read_table
 from incrowd.tables.guess_scales import apply_scales
@@ -164,7 +164,7 @@ def measure(
         sizes, diversities = _measure_distinct(table, names, wanted, person, progress)
         return Measurement(tuple(names), sizes, tuple(diversities), person, tuple(notes))
     if way == "parts":
-        sizes, diversities = measure_partitions(table, names, wanted, person, progress)
+        sizes, diversities = measure_parts(parts_on_disk(table, names, wanted, person, progress))
         return Measurement(tuple(names), sizes, tuple(diversities), person, tuple(notes))
     groups = group_records(table, names, person)
     diversities = []
@@ -199,5 +199,5 @@ def _measure_counted(
             classes = classes_of_counted(counted, names)
             diversities.append(measure_diversity(classes.numbers, encode(counted.backend, [column])[0], classes.times))
     except TooManyDistinctError:
-        return measure_distinct_partitions(backend, names, wanted, progress)
+        return measure_parts(parts_of_distinct_rows(backend, names, wanted, progress))
     return classes.sizes, diversities

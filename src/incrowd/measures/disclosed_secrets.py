@@ -18,6 +18,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd._support.distinct import run_starts
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded, CountedRows, encode
 from incrowd.classes import classes_of_counted
@@ -29,7 +30,7 @@ from incrowd.measures.class_values import (
     require_columns,
 )
 from incrowd.measures.near_values import find_near_values
-from incrowd.measures.partitioned import class_value_partitions
+from incrowd.measures.partitioned import parts_on_disk
 from incrowd.measures.secret_values import Secret
 from incrowd.measures.structural_missing import SkipPatterns
 from incrowd.results import Result
@@ -181,8 +182,8 @@ def _counts_of_columns(
     """Every sensitive column, the count of each of its values, and the counts of its values in each class."""
     way = table.backend.way_to_compare(names, person)
     if way == "parts":
-        for column, partitions in class_value_partitions(table, names, sensitive, person, progress):
-            yield column, column.codes, partitions
+        for column, parts in parts_on_disk(table, names, sensitive, person, progress):
+            yield column, column.codes, parts
         return
     numbers = None if way == "distinct" and person is None else group_records(table, names, person).numbers
     for name in sensitive:
@@ -338,7 +339,7 @@ def _add_certain(
     """
     classes, codes = np.divmod(part.pairs, np.uint64(values.size))
     codes = codes.astype(np.int64)
-    starts = np.flatnonzero(np.concatenate([[True], classes[1:] != classes[:-1]]))
+    starts = run_starts(classes)
     lengths = np.diff(np.append(starts, codes.size))
     is_told = ~untold[codes]
     people, filled = (

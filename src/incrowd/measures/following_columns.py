@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd._support.chance import NEARLY_ALL
+from incrowd._support.distinct import run_starts
 from incrowd.backends import Coded
 from incrowd.measures.common_coding import are_in
 from incrowd.measures.compared_release import ComparedRelease
@@ -184,7 +185,7 @@ def _expected(columns: Sequence[Coded], column: Coded) -> NDArray[np.bool_]:
     joint, codes = join_codes(columns), np.asarray(column.codes, dtype=np.int64)
     cells, place, counts = np.unique(joint * column.size + codes, return_inverse=True, return_counts=True)
     group = cells // column.size
-    starts = np.flatnonzero(np.diff(group, prepend=-1))
+    starts = run_starts(group)
     most = np.repeat(np.maximum.reduceat(counts, starts), np.diff(starts, append=cells.size))
     follows = (counts == most) & (counts > 1)
     return _are_predicted(column, follows[place], joint)

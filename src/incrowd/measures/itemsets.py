@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd._support.distinct import distinct_values
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import encode, frequencies
 from incrowd.errors import InputError, UnsupportedError
@@ -75,10 +76,7 @@ def itemset_anonymity(
     who, what = encode(table, table.require([person, item]))
     if who.has_null or what.has_null:
         raise InputError(f"some rows have no value in {person!r} or {item!r}; fill them or leave them out")
-    pairs = np.sort(who.codes.astype(np.uint64) * np.uint64(what.size) + what.codes)
-    pairs = pairs[np.concatenate([[True], pairs[1:] != pairs[:-1]])]  # a sort is much faster here than np.unique
-    owner = (pairs // np.uint64(what.size)).astype(np.int64)
-    items = (pairs % np.uint64(what.size)).astype(np.int64)
+    owner, items = distinct_pairs(who.codes, what.codes, what.size)
     lengths = np.bincount(owner, minlength=who.size)
     if what.size**known >= 1 << 63:
         raise UnsupportedError(f"sets of {known} among {what.size:,} items are too many to count; ask for fewer")
@@ -97,6 +95,12 @@ def itemset_anonymity(
         sets.append(int(counts.sum()))
         alone.append(int(counts[0]) if holders[0] == 1 else 0)
     return ItemsetAnonymity(who.size, what.size, known, tuple(smallest), tuple(sets), tuple(alone))
+
+
+def distinct_pairs(owner: NDArray[Any], codes: NDArray[Any], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Distinct pairs of person and item, sorted by person and then by item; `size` is the number of items."""
+    pairs = distinct_values(owner.astype(np.int64) * size + codes)
+    return pairs // max(size, 1), pairs % max(size, 1)
 
 
 def _count_sets(lengths: NDArray[np.int64], size: int) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd._support.distinct import run_starts
 from incrowd._support.progress import Progress, part, silent
 from incrowd.backends import Coded, encode, in_order_of_records, pack
 from incrowd.measures.auxiliary import count_with_auxiliary
@@ -230,7 +231,7 @@ def _is_in_steps(fine: Coded, coarse: Coded, ranks_of: Callable[[Coded], NDArray
         return False
     filled = (ranks >= 0) & (steps >= 0)
     cells = np.sort(steps[filled] * fine.size + ranks[filled])
-    starts = np.flatnonzero(np.diff(cells // fine.size, prepend=-1))
+    starts = run_starts(cells // fine.size)
     last = np.diff(starts, append=cells.size) - 1
     shares = (_OUTERMOST, 1 - _OUTERMOST)
     low, high = (cells[starts + (share * last).astype(np.int64)] % fine.size for share in shares)

@@ -197,7 +197,7 @@ def common_flags(column: Coded, values: Collection[Any] | None = None) -> dict[A
     flag that is set in all cells is left out.
     """
     not_asked = [code for code, _ in _not_asked_values(column)]
-    counts = np.bincount(column.codes, minlength=column.size)
+    counts = column.tally
     codes = np.setdiff1d(np.flatnonzero(counts >= _COMMON * column.codes.size), not_asked).tolist()
     if values is not None:
         codes = [code for code, value in enumerate(column.values.to_pylist()) if value in values]

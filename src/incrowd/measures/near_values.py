@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from incrowd._support.distinct import run_starts
 from incrowd.backends import Coded
 from incrowd.measures.quantities import read_quantity
 from incrowd.tables.infer_types import NUMBER
@@ -47,7 +48,7 @@ class NearValues:
             common: the number of records above which a range is no news, because so many have a number in it.
         """
         classes, codes = np.divmod(pairs, np.uint64(self.places.size))
-        starts = np.flatnonzero(np.concatenate([[True], classes[1:] != classes[:-1]]))
+        starts = run_starts(classes)
         place = self.places[codes.astype(np.int64)]
         told = np.where(np.isnan(place), 0, counts)
         people, filled = np.add.reduceat(counts, starts), np.add.reduceat(told, starts)

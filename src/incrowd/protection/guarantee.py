@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from incrowd._support.distinct import count_numbers
+from incrowd._support.distinct import count_numbers, run_starts
 from incrowd.backends import encode
 from incrowd.classes import Classes, assign_classes, indistinguishable_groups
 from incrowd.measures import measure_diversity
@@ -252,7 +252,7 @@ def _is_recursive(demand: Demand, classes: Classes, column: Any) -> bool:
     number = pairs // column.size
     order = np.lexsort([-counts, number])
     number, counts = number[order], counts[order]
-    starts = np.flatnonzero(np.diff(number, prepend=-1))
+    starts = run_starts(number)
     rank = np.arange(number.size) - np.repeat(starts, np.diff(starts, append=number.size))
     tail = np.bincount(number, weights=np.where(rank >= demand.l - 1, counts, 0))
     return bool(np.all(counts[starts] < demand.c * tail[number[starts]]))

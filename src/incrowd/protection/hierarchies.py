@@ -331,7 +331,7 @@ def _code_length(column: Coded) -> int:
 
 def _rarest_together(column: Coded) -> list[Labels]:
     """Halve the number of groups at each level by joining the rarest ones, so common values stay single longest."""
-    tally = np.bincount(column.codes, minlength=column.size)
+    tally = column.tally
     groups = [(int(tally[code]), [code]) for code in range(column.size)]
     heapq.heapify(groups)
     levels: list[Labels] = []

@@ -136,7 +136,7 @@ def quantile_parts(column: Coded, parts: int, joined: int) -> Labels:
     if not column.has_distances:
         raise InputError(f"quantiles of {column.name!r}, which is text; give its hierarchy as a file")
     filled = column.filled_size
-    tally = np.bincount(column.codes, minlength=column.size)[:filled]
+    tally = column.tally[:filled]
     return _value_ranges(column, (np.cumsum(tally) - tally) * parts // max(int(tally.sum()), 1) // joined)
 
 

@@ -16,10 +16,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from incrowd._support.distinct import run_starts
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded, class_numbers, encode
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.measures import ItemsetAnonymity, itemset_anonymity
+from incrowd.measures.itemsets import distinct_pairs
 from incrowd.protection.hierarchies import Hierarchy, Level
 from incrowd.protection.method_options import require_whole
 from incrowd.protection.recoding import as_text, as_written
@@ -150,13 +152,6 @@ def release_rows(columns: Mapping[str, pa.Array], who: Coded) -> pa.Table:
     return build_release({who.name: people, **columns}, order)
 
 
-def distinct_pairs(owner: NDArray[Any], codes: NDArray[Any], size: int) -> tuple[Codes, Codes]:
-    """Distinct pairs of person and item, sorted by person and then by item."""
-    pairs = np.sort(owner.astype(np.int64) * size + codes)
-    pairs = pairs[np.diff(pairs, prepend=-1) > 0]  # many times faster here than np.unique
-    return pairs // max(size, 1), pairs % max(size, 1)
-
-
 def _generalise_rare(
     owner: Codes, codes: Codes, what: Coded, hierarchy: Hierarchy | str | os.PathLike[str] | None, k: int
 ) -> tuple[Codes, pa.Array]:
@@ -253,13 +248,13 @@ def _rare_sets(owner: Codes, codes: Codes, k: int, size: int, memory: float) -> 
 def _cover(members: Codes, owner: Codes, support: Codes) -> Codes:
     """Indices of items such that every set loses one: greedily, for each person the item in most of their sets."""
     suppressed = [members[:0, 0]]
-    first = np.flatnonzero(np.diff(owner, prepend=-1))
+    first = run_starts(owner)
     while members.size:
         score = np.bincount(members.ravel(), minlength=owner.size).astype(np.float64)
         score[score > 0] += support[score > 0] / (support.max() + 1)
         best = np.maximum.reduceat(score, first)[np.searchsorted(owner[first], owner)]
         chosen = np.flatnonzero((score > 0) & (score == best))
-        chosen = chosen[np.flatnonzero(np.diff(owner[chosen], prepend=-1))]  # one item for each person
+        chosen = chosen[run_starts(owner[chosen])]  # one item for each person
         suppressed.append(chosen)
         is_suppressed = np.zeros(owner.size, dtype=np.bool_)
         is_suppressed[chosen] = True

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from incrowd._support.chance import NEARLY_ALL, OF_CHANCE, is_beyond_chance
-from incrowd._support.distinct import count_numbers
+from incrowd._support.distinct import count_numbers, run_starts
 from incrowd.backends import encode
 from incrowd.tables.roles.column_role import SuggestedRole
 from incrowd.tables.roles.names import find_topics
@@ -186,7 +186,7 @@ def shares_exact_amounts(table: Table, one: SuggestedRole) -> bool:
         return False
     order = np.argsort(amounts)
     values = np.rint(units[whole[0]][order]).astype(np.int64)
-    times = np.bincount(column.codes, minlength=column.size)[: column.filled_size][order]
+    times = column.tally[: column.filled_size][order]
     values, times = values[values % _ROUND != 0], times[values % _ROUND != 0]
     few = np.where(times <= _IN_HOUSEHOLD, times, 0)
     near = 0
@@ -261,7 +261,7 @@ def _linked_groups(codes: _Codes, values: int) -> tuple[_Codes, _Codes]:
         shared &= np.cumsum(np.where(shared, sizes, 0)) <= _ROWS
     rows = np.flatnonzero(np.append(shared, False)[np.minimum(codes, values)])
     rows = rows[np.argsort(codes[rows], kind="stable")]
-    return rows, np.flatnonzero(np.diff(codes[rows], prepend=-1))
+    return rows, run_starts(codes[rows])
 
 
 def _usual_values(codes: _Codes, starts: _Codes) -> tuple[_Codes, float]:
@@ -274,7 +274,7 @@ def _usual_values(codes: _Codes, starts: _Codes) -> tuple[_Codes, float]:
     cells, counts = count_numbers(np.repeat(np.arange(starts.size), sizes) * width + codes)
     group = cells // width
     order = np.lexsort((cells, -counts, group))
-    usual = cells[order[np.flatnonzero(np.diff(group, prepend=-1))]] % width
+    usual = cells[order[run_starts(group)]] % width
     return usual, float(codes.size - np.sum(counts * (counts / sizes[group])))
 
 
