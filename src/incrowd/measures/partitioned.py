@@ -35,7 +35,7 @@ class ClassValueParts:
     """
 
     def __init__(self, parts: Iterable[Part], group: Callable[[Part], tuple[Backend, Groups]], known: Coded) -> None:
-        self._groups = lambda: map(group, parts)
+        self._groups: Callable[[], Iterator[tuple[Backend, Groups]]] = lambda: map(group, parts)
         self._known = known
         self.sizes: list[ClassSizes] = []
 
