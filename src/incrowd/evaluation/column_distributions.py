@@ -69,10 +69,7 @@ def _distribution(meaning: LabelMeanings) -> ColumnDistribution:
     column = meaning.original
     names, group = _groups(column)
     by_value = np.eye(len(names))[group]
-    counts = (
-        column.tally @ by_value,
-        np.bincount(meaning.codes, minlength=meaning.covered.size) @ meaning.shares(by_value),
-    )
+    counts = (column.tally @ by_value, meaning.tally @ meaning.shares(by_value))
     was, now = (tuple((count / count.sum()).tolist()) for count in counts)
     return ColumnDistribution(column.name, names, was, now)
 

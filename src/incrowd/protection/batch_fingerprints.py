@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from incrowd.backends.arrow_columns import without_dictionary
 from incrowd.errors import InputError
 from incrowd.tables.generalised import Interval, parse_generalised
 from incrowd.wording import counted
@@ -219,8 +220,7 @@ def _rows(table: pa.Table) -> list[tuple[Any, ...]]:
 
 def cells_as_text(column: pa.ChunkedArray) -> list[str | None]:
     """Cells as text that does not depend on the column's type; None for a missing or blank cell."""
-    if pa.types.is_dictionary(column.type):
-        column = pc.cast(column, column.type.value_type)
+    column = without_dictionary(column)
     kind = column.type
     if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         return [_number_as_text(cell) for cell in column.to_pylist()]

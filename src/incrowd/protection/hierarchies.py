@@ -20,7 +20,6 @@ from incrowd._support.files import read_small_text
 from incrowd.backends import Coded
 from incrowd.errors import InputError
 from incrowd.protection.interval_labels import (
-    LARGEST_SET,
     MOST_PARTS,
     Labels,
     OpenEndedLabels,
@@ -340,5 +339,5 @@ def _rarest_together(column: Coded) -> list[Labels]:
         while len(groups) > wanted:
             first, second = heapq.heappop(groups), groups[0]
             heapq.heapreplace(groups, (first[0] + second[0], sorted(first[1] + second[1])))
-        levels.append(label_groups(column, [codes for _, codes in groups], LARGEST_SET))
+        levels.append(label_groups(column, [codes for _, codes in groups]))
     return levels

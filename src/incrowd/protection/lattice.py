@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from incrowd._support.distinct import run_starts
 from incrowd.backends import Coded, pack
 from incrowd.protection.hierarchies import Hierarchy, Level, is_category
-from incrowd.protection.interval_labels import LARGEST_SET, Labels, label_groups
+from incrowd.protection.interval_labels import Labels, label_groups
 from incrowd.protection.problem import Problem, as_days, as_floats, offset_of
 from incrowd.special import Floats
 
@@ -44,7 +44,7 @@ def similar_hierarchy(problem: Problem, index: int) -> Hierarchy:
     others = [other for place, other in enumerate(problem.columns) if place != index]
 
     def rule(_: Coded) -> list[Labels]:
-        return [label_groups(column, groups, LARGEST_SET) for groups in _levels(column, others)]
+        return [label_groups(column, groups) for groups in _levels(column, others)]
 
     return Hierarchy("similar", rule)
 

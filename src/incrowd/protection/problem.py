@@ -126,9 +126,7 @@ class Problem:
 
     def part(self, rows: NDArray[np.int64], progress: Progress) -> Problem:
         """The problem of protecting some of the records."""
-        columns, sensitive = (
-            [replace(column, codes=column.codes[rows]) for column in group] for group in (self.columns, self.sensitive)
-        )
+        columns, sensitive = ([column.take(rows) for column in group] for group in (self.columns, self.sensitive))
         changes: dict[str, Any] = {"columns": columns, "sensitive": sensitive, "rows": rows.size, "asked": ()}
         return replace(self.counted(), progress=progress, **changes)
 
