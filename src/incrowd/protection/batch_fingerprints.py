@@ -23,6 +23,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from incrowd.backends.arrow_columns import without_dictionary
+from incrowd.backends.counts import record_without_person
 from incrowd.errors import InputError
 from incrowd.tables.generalised import Interval, parse_generalised
 from incrowd.wording import counted
@@ -104,7 +105,7 @@ class BatchFingerprints:
             return replace(self, batches=self.batches | {batch_hash})
         names = cells_as_text(batch[person])
         if None in names:
-            raise InputError(f"some records have no value in the person column {person!r}; fill it or leave them out")
+            raise record_without_person(person)
         people = [self._hash(str(name).encode()) for name in names]
         if len({*people}) < len(people):
             repeated = len(people) - len({*people})

@@ -195,8 +195,6 @@ def read_population(data: Any, columns: Sequence[Coded], hierarchies: Mapping[st
     names = [column.name for column in columns]
     table = read_table(data, scales={column.name: column.stated for column in columns if column.stated})
     table.require(names, "quasi-identifiers in the population")
-    if not table.rows:
-        raise InputError(f"{table.name} has columns but no rows")
     coded = []
     for ours, theirs in zip(columns, encode(table, names), strict=True):
         theirs = replace(theirs, stated=ours.stated)  # a `Table` keeps its own scales, so state them again
