@@ -210,7 +210,7 @@ def _check_rows(before: Table, after: Table, kept: NDArray[np.int64] | None) -> 
     return ()
 
 
-def _read_in_order(original: Any, protected: Any) -> tuple[Table, Table]:
+def _read_in_order(original: TableLike, protected: TableLike) -> tuple[Table, Table]:
     before = read_table(original)
     after = join_bounds(read_table(protected), before.columns)
     before.require_order()

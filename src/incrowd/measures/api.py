@@ -154,24 +154,27 @@ def measure(
     table = read_table(data)
     names, wanted = require_columns(table, quasi_identifiers, sensitive)
     notes = [*table.notes, *apply_scales(table, wanted)]
-    if not wanted:
-        progress("counting people who look alike", 0.1)
-        sizes = ClassSizes.from_table(table, quasi_identifiers=names, person=person)
-        return Measurement(tuple(names), sizes, person=person, notes=tuple(notes))
     progress("counting people who look alike", 0.1)
+    sizes, diversities = _measure(table, names, wanted, person, progress)
+    return Measurement(tuple(names), sizes, tuple(diversities), person, tuple(notes))
+
+
+def _measure(
+    table: Table, names: list[str], wanted: list[str], person: str | None, progress: Progress
+) -> tuple[ClassSizes, list[Diversity]]:
+    """Class sizes and the diversity of each sensitive column, in the way that the table's engine and memory allow."""
+    if not wanted:
+        return ClassSizes.from_table(table, quasi_identifiers=names, person=person), []
     way = table.backend.way_to_compare(names, person)
     if way == "distinct":
-        sizes, diversities = _measure_distinct(table, names, wanted, person, progress)
-        return Measurement(tuple(names), sizes, tuple(diversities), person, tuple(notes))
+        return _measure_distinct(table, names, wanted, person, progress)
     if way == "parts":
-        sizes, diversities = measure_parts(parts_on_disk(table, names, wanted, person, progress))
-        return Measurement(tuple(names), sizes, tuple(diversities), person, tuple(notes))
-    groups = group_records(table, names, person)
-    diversities = []
+        return measure_parts(parts_on_disk(table, names, wanted, person, progress))
+    groups, diversities = group_records(table, names, person), []
     for done, column in enumerate(wanted):
         progress(f"comparing {column} within classes", 0.4 + 0.6 * done / len(wanted))
         diversities.append(measure_diversity(groups.numbers, encode(table, [column])[0], groups.times))
-    return Measurement(tuple(names), groups.sizes(), tuple(diversities), person, tuple(notes))
+    return groups.sizes(), diversities
 
 
 def _measure_distinct(

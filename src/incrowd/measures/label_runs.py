@@ -72,9 +72,7 @@ def read_runs(released: Coded, original: Coded) -> Runs:
             continue
         if isinstance(meaning, Choice):
             meant = [{*lookup("text")[text], *lookup("value", kind=pa.string())[text]} for text in meaning.values]
-            codes = (
-                [code for one in meant for code in one] if all(meant) else []
-            )  # an unknown member: covers all values
+            codes = [code for one in meant for code in one] if all(meant) else []  # an unknown member: all values
         elif isinstance(meaning, Prefix):
             codes = lookup("start", len(meaning.start), meaning.hidden)[meaning.start]
         else:

@@ -41,9 +41,7 @@ _MOST_PAIRS = 3  # pairs of columns whose patterns are used for each flag
 _SAMPLED_ROWS = 20_000  # rows on which pairs of columns are compared
 _NOT_ASKED_CODES: WeakKeyDictionary[Coded, list[int]] = WeakKeyDictionary()  # cache: "not asked" codes of a column
 _FALSE_AND_TRUE = pa.array([False, True])
-_BYTES_A_PATTERN = (
-    11  # for each record: six masks of a `Pattern`, and up to five arrays once it is compared with a release
-)
+_BYTES_A_PATTERN = 11  # for each record: six masks, and up to five arrays once it is compared with a release
 
 
 def facts_of_missing_cells(

@@ -32,15 +32,8 @@ _BYTES = 16  # of a hash
 _FIRST_BY_CHANCE = 1e-6  # a batch that agrees with the first release with a smaller probability is its batch
 _AGAIN_BY_CHANCE = 0.05  # a batch that equals an earlier one with a smaller probability is that batch
 _MOST_PAIRS = 10**8  # of classes and records that are compared
-_MIDNIGHT = re.compile(
-    r" 00:00:00(?:\.0+)?(?:Z|[+-]\d\d:?\d\d)?$|\.0+$"
-)  # of a timestamp at midnight, or zero fractions of a second
-_ARE_BYTES = (
-    pa.types.is_binary,
-    pa.types.is_large_binary,
-    pa.types.is_binary_view,
-    pa.types.is_fixed_size_binary,
-)
+_MIDNIGHT = re.compile(r" 00:00:00(?:\.0+)?(?:Z|[+-]\d\d:?\d\d)?$|\.0+$")  # also zero fractions of a second
+_ARE_BYTES = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view, pa.types.is_fixed_size_binary)
 
 
 @dataclass(frozen=True, slots=True)

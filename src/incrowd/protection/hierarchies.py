@@ -73,9 +73,8 @@ class Level:
         kept = np.flatnonzero(is_kept)
         kept = kept[np.argsort(self.groups[kept], kind="stable")]
         present, starts = np.unique(self.groups[kept], return_index=True)
-        labels: Labels = [ANYTHING] * len(
-            self.labels
-        )  # a group without kept values has no cell, so its label is never shown
+        # a group without kept values has no cell, so its label is never shown
+        labels: Labels = [ANYTHING] * len(self.labels)
         for group, label in zip(present.tolist(), labels_of_codes(column, kept, starts), strict=True):
             too_large = self.labels[group] == ANYTHING and not column.has_distances
             labels[group] = ANYTHING if too_large else label

@@ -41,10 +41,7 @@ _NEIGHBOURS = 5  # smallest units apart, up to which two amounts are near
 _TIMES_NEAR = 10  # pairs of rows with equal amounts for each pair with near amounts (on average), at least
 _FEW_COMMON = 0.02  # common for each shared amount, above which single amounts are counted too
 _MANY_COMMON = 0.4  # common for each shared amount, above which the column is a tariff
-_SHARED_FOR_SINGLE = {
-    True: 0.7,
-    False: 1.5,
-}  # shared for each single amount, at least; False: whole amounts, some common
+_SHARED_FOR_SINGLE = {True: 0.7, False: 1.5}  # shared for each single amount, at least; False: some are common
 _ROWS = 20_000  # rows that are compared
 _TRIED = 60  # columns that may link rows, and attributes that are compared for each; those of people first
 _CELLS, _FEW = 20_000_000, 8  # cells of attributes in memory at once, and attributes that are always compared
