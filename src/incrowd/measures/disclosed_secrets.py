@@ -18,7 +18,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd._support.distinct import run_starts
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded, CountedRows, encode
 from incrowd.classes import classes_of_counted
@@ -221,7 +220,7 @@ def _column(
         near = find_near_values(column, tally_of_codes, ~untold, common)
     for part in parts:
         _add_certain(part, values, untold, certain_from, found, likely_from, among_others=holders is not None)
-        close += 0 if near is None else near.count_close(*part, certain_from, common)
+        close += 0 if near is None else near.count_close(part, certain_from, common)
     certain = found.certain
     is_missing, is_common = np.zeros(tally.size, dtype=np.bool_), np.zeros(tally.size, dtype=np.bool_)
     if holders is not None:
@@ -337,9 +336,7 @@ def _add_certain(
         likely_from: by value, the share of a class from which it is likely.
         among_others: whether the share is that among the others of somebody who does not have the value.
     """
-    classes, codes = np.divmod(part.pairs, np.uint64(values.size))
-    codes = codes.astype(np.int64)
-    starts = run_starts(classes)
+    codes, starts = part.split(values.size)
     lengths = np.diff(np.append(starts, codes.size))
     is_told = ~untold[codes]
     people, filled = (

@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd._support.distinct import run_starts
 from incrowd.backends import Coded
 from incrowd.measures.class_values import ClassValueCounts, count_class_values
 from incrowd.results import Result
@@ -136,7 +135,6 @@ def diversity_of_counts(column: Coded, tally: NDArray[Any], parts: Iterable[Clas
 
 def _fewest_filled(part: ClassValueCounts, size: int) -> int:
     """The fewest different values in a class, without missing ones, whose code is the last of `size` codes."""
-    classes, codes = np.divmod(part.pairs, np.uint64(size))
-    starts = run_starts(classes)
+    codes, starts = part.split(size)
     filled = np.add.reduceat((codes != size - 1).astype(np.int64), starts)
     return int(filled[filled > 0].min(initial=size))
