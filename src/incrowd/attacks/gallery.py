@@ -177,7 +177,7 @@ class Gallery:
             return distances, records
 
         limits = np.full(size, np.inf)  # distances to a few near records limit the search among all records
-        for runs in self._index.nearby(probes.low, probes.high, probes.codes != _EVERYTHING):
+        for runs in self._index.nearby(probes.low, probes.codes != _EVERYTHING):
             limits = np.minimum(limits, search(runs, silent)[0][:, -1])
         distances, records = search(self._runs(probes, limits), progress)
         return distances, self.first_row[records]
