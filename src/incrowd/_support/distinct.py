@@ -38,7 +38,7 @@ def count_in_order(ordered: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int6
     >>> count_in_order(np.array([0.1, 0.5, 0.5]))
     (array([0.1, 0.5]), array([1, 2]))
     """
-    starts = np.flatnonzero(_is_first(ordered))
+    starts = run_starts(ordered)
     return ordered[starts], np.diff(starts, append=ordered.size)
 
 
@@ -53,8 +53,24 @@ def distinct_values(values: NDArray[Any]) -> NDArray[Any]:
     return distinct
 
 
+def first_places(numbers: NDArray[Any]) -> NDArray[np.int64]:
+    """Index of the first occurrence of each number from 0."""
+    first = np.empty(int(numbers.max()) + 1, dtype=np.int64)
+    first[numbers[::-1]] = np.arange(numbers.size)[::-1]
+    return first
+
+
+def run_starts(values: NDArray[Any]) -> NDArray[np.int64]:
+    """The places where runs of equal values begin.
+
+    >>> run_starts(np.array([3, 3, 7]))
+    array([0, 2])
+    """
+    return np.flatnonzero(_is_first(values))
+
+
 def _is_first(ordered: NDArray[Any]) -> NDArray[np.bool_]:
-    """Mark the values in a sorted array that differ from their predecessor."""
+    """Mark the values that differ from their predecessor."""
     is_first = np.ones(ordered.size, dtype=np.bool_)
     is_first[1:] = ordered[1:] != ordered[:-1]
     return is_first

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from incrowd._support.progress import Progress, part, silent
 from incrowd.assessment.result import SCHEMA, Assessment
+from incrowd.backends.arrow_columns import is_text
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.measures import measure
 from incrowd.populations import population_risk
@@ -159,9 +160,8 @@ def _size(table: Table, names: Sequence[str]) -> dict[str, int]:
 
 def _count_plain(column: pa.ChunkedArray) -> int:
     """Number of filled cells that hold no range, set, prefix or wildcard."""
-    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     filled = int(len(column) - column.null_count)
-    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+    if not is_text(column.type):
         return filled
     coarse = [
         entry["counts"]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd._support.distinct import first_places
 from incrowd._support.progress import Progress, silent
 from incrowd._support.threads import map_in_threads
 from incrowd.attacks.encoding import EncodedTables, ScaledColumn, missed_pairs
@@ -96,8 +97,7 @@ class Gallery:
             for column, code in zip(encoded.columns, codes, strict=True)
         )
         numbers, sizes = class_numbers(keys)
-        first = np.full(sizes.size, keys.size, dtype=np.int64)
-        np.minimum.at(first, numbers, np.arange(keys.size))
+        first = first_places(numbers)
         order = np.argsort(first, kind="stable")  # records in the order of the rows, so that the first one is first
         place = np.empty_like(order)
         place[order] = np.arange(order.size)
@@ -177,7 +177,7 @@ class Gallery:
             return distances, records
 
         limits = np.full(size, np.inf)  # distances to a few near records limit the search among all records
-        for runs in self._index.nearby(probes.low, probes.high, probes.codes != _EVERYTHING):
+        for runs in self._index.nearby(probes.low, probes.codes != _EVERYTHING):
             limits = np.minimum(limits, search(runs, silent)[0][:, -1])
         distances, records = search(self._runs(probes, limits), progress)
         return distances, self.first_row[records]

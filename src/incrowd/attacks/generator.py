@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from incrowd._support.distinct import run_starts
 from incrowd._support.seed import require_seed
 from incrowd.attacks.copula_sampling import draw_from_copula
 from incrowd.backends import Coded, encode
@@ -66,9 +67,9 @@ def _binned(column: Coded) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]
                 f"column {column.name!r} has a value of its own in most rows, as names have; leave it out"
             )
         return column.codes.astype(np.int64), None
-    tally = np.bincount(column.codes, minlength=column.size)[:filled]
+    tally = column.tally[:filled]
     reached = (np.cumsum(tally) - tally) * _MOST_VALUES // tally.sum()
-    starts = np.flatnonzero(np.diff(reached, prepend=-1))
+    starts = run_starts(reached)
     bin_of = np.append(np.repeat(np.arange(starts.size), np.diff(starts, append=filled)), starts.size)
     return bin_of[column.codes], np.append(starts, filled)
 

@@ -118,7 +118,7 @@ class RecordIndex:
             which[better], begins[better], ends[better] = number, first[shorter], last[shorter]
         return RecordRuns(self._orders, which, begins, np.maximum(ends, begins))
 
-    def nearby(self, low: Floats, high: Floats, named: NDArray[np.bool_]) -> Iterator[RecordRuns]:
+    def nearby(self, low: Floats, named: NDArray[np.bool_]) -> Iterator[RecordRuns]:
         """The records on either side of each probe in each order, for a first limit."""
         records = self._orders.shape[1]
         middles = [

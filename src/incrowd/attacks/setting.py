@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from incrowd._support.memory import require_memory
 from incrowd._support.progress import Progress, silent
 from incrowd._support.seed import require_seed
-from incrowd.attacks.encoding import EncodedTables, encode_tables
+from incrowd.attacks.encoding import EncodedTables, ScaledColumn, encode_tables
 from incrowd.attacks.gallery import Gallery, Probes
 from incrowd.attacks.result import AttackKind, AttackRisk, Rate, excess, wilson
 from incrowd.backends import Coded, class_numbers, pack
@@ -180,15 +180,14 @@ def prepare(
     if known is None:
         notes.append(f"the attacker is taken to know every column that the tables share: {listed(names)}")
     draws = np.random.default_rng([require_seed(seed), 0xA77AC])
-    sizes = [min(targets, encoded.rows[side]) for side in (ORIGINAL, HOLDOUT) if side < len(encoded.rows)]
-    drawn = [
-        np.sort(draws.choice(encoded.rows[side], size, replace=False))
-        for side, size in zip((ORIGINAL, HOLDOUT), sizes, strict=False)
-    ]
-    controls = drawn[1] if len(drawn) > 1 else np.empty(0, dtype=np.int64)
+
+    def draw(side: int) -> NDArray[np.int64]:
+        return np.sort(draws.choice(encoded.rows[side], min(targets, encoded.rows[side]), replace=False))
+
+    people, controls = draw(ORIGINAL), draw(HOLDOUT) if len(tables) > HOLDOUT else np.empty(0, dtype=np.int64)
     secret = next(iter(secrets), None)
     return Setting(
-        encoded, tuple(names), secret, drawn[0], controls, seed, options, tuple(notes), progress, tuple(tables)
+        encoded, tuple(names), secret, people, controls, seed, options, tuple(notes), progress, tuple(tables)
     )
 
 
@@ -267,7 +266,7 @@ def _check_holdout(encoded: EncodedTables) -> None:
         )
 
 
-def _joined(column: Any) -> Coded:
+def _joined(column: ScaledColumn) -> Coded:
     """A column of original and holdout with common codes."""
     sides = [column.labels[side] for side in (ORIGINAL, HOLDOUT)]
     if all(one.is_exact for one in sides):  # many times faster than by both ends

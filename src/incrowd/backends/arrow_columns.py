@@ -28,6 +28,16 @@ def is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
+def is_number(kind: pa.DataType) -> bool:
+    """True if the values of a column are whole numbers, floating-point numbers or decimals."""
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+
+
+def without_dictionary(column: Any) -> Any:
+    """An array, plain or chunked, with its values in place of a dictionary."""
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+
+
 def count_entries(column: pa.ChunkedArray) -> tuple[pa.Array, NDArray[np.int64]]:
     """The entries of a column's dictionary and the number of cells of each, without decoding the cells."""
     chunks = column.unify_dictionaries().chunks

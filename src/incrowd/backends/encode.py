@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from incrowd.backends.arrow_columns import is_text
 from incrowd.backends.scales import Scale, ScaleKind, scale_of_type
 from incrowd.errors import InputError
 
@@ -50,6 +51,11 @@ class Coded:
         return self.size - self.has_null
 
     @property
+    def is_text(self) -> bool:
+        """True if the values are texts."""
+        return is_text(self.values.type)
+
+    @property
     def tally(self) -> NDArray[np.int64]:
         """Number of rows of each value; the last number is that of the null, if there is one."""
         return np.bincount(self.codes, minlength=self.size)
@@ -77,6 +83,10 @@ class Coded:
     def has_order(self) -> bool:
         """True if values have an order, so that differences of ranks are distances."""
         return self.scale in ("ordered", "numeric", "date")
+
+    def take(self, rows: NDArray[Any] | slice) -> Coded:
+        """The column with some of its rows only; its values stay the same."""
+        return replace(self, codes=self.codes[rows])
 
 
 class EncodableColumns(Protocol):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import replace
 from zlib import crc32
 
 import numpy as np
@@ -36,7 +35,7 @@ def in_order_of_records(columns: Sequence[Coded]) -> list[Coded]:
     if not columns:
         return []
     order = order_of_records(columns)
-    return [replace(column, codes=column.codes[order]) for column in columns]
+    return [column.take(order) for column in columns]
 
 
 def order_of_records(columns: Sequence[Coded]) -> NDArray[np.intp]:

@@ -8,6 +8,7 @@ from typing import Literal, get_args
 
 import pyarrow as pa
 
+from incrowd.backends.arrow_columns import is_number
 from incrowd.errors import ColumnNotFoundError, InputError
 
 ScaleKind = Literal["nominal", "ordered", "numeric", "date", "place"]
@@ -39,8 +40,7 @@ def scale_of_type(kind: pa.DataType) -> Scale:
         return Scale("ordered") if kind.ordered else scale_of_type(kind.value_type)
     if pa.types.is_temporal(kind):
         return Scale("date")
-    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
-    return Scale("numeric" if is_number else "nominal")
+    return Scale("numeric" if is_number(kind) else "nominal")
 
 
 def parse_scale(column: str, text: str) -> Scale:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded, encode
+from incrowd.backends.arrow_columns import without_dictionary
 from incrowd.classes import assign_classes, indistinguishable_groups
 from incrowd.errors import ColumnNotFoundError, InputError
 from incrowd.evaluation.boxes import Uniques, unique_records
@@ -209,7 +210,7 @@ def _check_rows(before: Table, after: Table, kept: NDArray[np.int64] | None) -> 
     return ()
 
 
-def _read_in_order(original: Any, protected: Any) -> tuple[Table, Table]:
+def _read_in_order(original: TableLike, protected: TableLike) -> tuple[Table, Table]:
     before = read_table(original)
     after = join_bounds(read_table(protected), before.columns)
     before.require_order()
@@ -244,7 +245,5 @@ def changed_columns(original: TableLike, protected: TableLike) -> list[str]:
 
 def _as_written(column: pa.ChunkedArray, ordered: bool) -> pa.ChunkedArray:
     """A column as one text array, so that file types do not matter; sorted if rows are in random order."""
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    text = pa.chunked_array([column.cast(pa.string()).combine_chunks()])
+    text = pa.chunked_array([without_dictionary(column).cast(pa.string()).combine_chunks()])
     return text.take(pc.sort_indices(text)) if ordered else text

@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from incrowd._support.distinct import first_places
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded, class_numbers, encode, pack
 from incrowd.evaluation.labels import LabelMeanings, read_labels
@@ -70,8 +71,7 @@ def unique_records(
     atoms = [(_atoms_of_numbers if meaning.original.has_distances else _atoms_of_text)(meaning) for meaning in meanings]
     if all(_are_disjoint(column, meaning) for column, meaning in zip(atoms, meanings, strict=True)):
         return Uniques(int(np.count_nonzero(sizes == 1)), 0)
-    first = np.empty(sizes.size, dtype=np.int64)
-    first[numbers] = np.arange(numbers.size)
+    first = first_places(numbers)
     boxes = np.stack([meaning.codes[first] for meaning in meanings], axis=1).astype(np.int64)
     return _search(boxes, np.flatnonzero(sizes == 1), atoms, progress, most_compared)
 

@@ -69,10 +69,7 @@ def _distribution(meaning: LabelMeanings) -> ColumnDistribution:
     column = meaning.original
     names, group = _groups(column)
     by_value = np.eye(len(names))[group]
-    counts = (
-        np.bincount(column.codes, minlength=column.size) @ by_value,
-        np.bincount(meaning.codes, minlength=meaning.covered.size) @ meaning.shares(by_value),
-    )
+    counts = (column.tally @ by_value, meaning.tally @ meaning.shares(by_value))
     was, now = (tuple((count / count.sum()).tolist()) for count in counts)
     return ColumnDistribution(column.name, names, was, now)
 
@@ -83,7 +80,7 @@ def _groups(column: Coded) -> tuple[tuple[str, ...], NDArray[np.int64]]:
     if column.has_distances and filled > _GROUPS:
         names, group = _ranges(column, filled)
     elif filled > _GROUPS:
-        tally = np.bincount(column.codes, minlength=column.size)[:filled]
+        tally = column.tally[:filled]
         common = np.argsort(-tally, kind="stable")[: _GROUPS - 1]
         texts = as_text(column.values)
         names = [*(str(texts[int(code)].as_py()) for code in common), "others"]

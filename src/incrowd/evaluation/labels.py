@@ -41,6 +41,11 @@ class LabelMeanings:
     members: Sequence[NDArray[np.int64] | None]
     prefixes: Sequence[Prefix | None]
 
+    @property
+    def tally(self) -> NDArray[np.int64]:
+        """Number of cells with each label."""
+        return np.bincount(self.codes, minlength=self.covered.size)
+
     def shares(self, by_value: NDArray[np.float64]) -> NDArray[np.float64]:
         """The share of every group among the possible values of each label, with equal parts for all values.
 

@@ -49,14 +49,12 @@ def information_loss(meanings: Sequence[LabelMeanings], kept: NDArray[np.int64] 
 def granularity(meaning: LabelMeanings) -> float:
     """1 − (values covered − 1) / (values in the domain − 1), on average over the cells of a column."""
     domain = max(meaning.original.size - 1, 1)
-    tally = np.bincount(meaning.codes, minlength=meaning.covered.size)
-    return 1.0 - float(tally @ (_covered(meaning) - 1)) / domain / float(tally.sum())
+    return 1.0 - float(meaning.tally @ (_covered(meaning) - 1)) / domain / float(meaning.codes.size)
 
 
 def changed_cells(meaning: LabelMeanings) -> int:
     """Cells that cover more than one value."""
-    tally = np.bincount(meaning.codes, minlength=meaning.covered.size)
-    return int(tally[_covered(meaning) > 1].sum())
+    return int(meaning.tally[_covered(meaning) > 1].sum())
 
 
 def _covered(meaning: LabelMeanings) -> NDArray[np.int64]:

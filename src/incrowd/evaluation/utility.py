@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from incrowd._support.distinct import first_places
 from incrowd.backends import Coded, class_numbers, pack
 from incrowd.errors import InputError
 from incrowd.evaluation.labels import LabelMeanings
@@ -149,7 +150,7 @@ class _Column:
     def __init__(self, meaning: LabelMeanings) -> None:
         self.meaning, original = meaning, meaning.original
         self.name, self.number = original.name, original.has_distances
-        tally = np.bincount(original.codes, minlength=original.size)
+        tally = original.tally
         if original.size <= _GROUPS:
             groups = np.arange(original.size)
         elif self.number:
@@ -212,8 +213,7 @@ def _table(shares: list[_Shares], columns: tuple[int, ...]) -> Matrix:
     """The joint distribution of some columns, from the distinct combinations of possible groups."""
     chosen = [shares[column] for column in columns]
     numbers, sizes = class_numbers(pack(Coded("", one.codes, pa.nulls(len(one.rows))) for one in chosen))
-    first = np.empty(sizes.size, dtype=np.int64)
-    first[numbers] = np.arange(numbers.size)
+    first = first_places(numbers)
     total: Matrix = np.zeros(1)
     for start in range(0, first.size, _BLOCK):
         block = first[start : start + _BLOCK]

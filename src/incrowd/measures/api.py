@@ -11,7 +11,7 @@ from incrowd.backends import Backend, TooManyDistinctError, encode
 from incrowd.classes import ClassSizes, classes_of_counted
 from incrowd.measures.class_values import group_records, require_columns
 from incrowd.measures.diversity import Diversity, measure_diversity
-from incrowd.measures.partitioned import measure_distinct_partitions, measure_partitions
+from incrowd.measures.partitioned import measure_parts, parts_of_distinct_rows, parts_on_disk
 from incrowd.results import Result
 from incrowd.tables import Table, TableLike, read_table
 from incrowd.tables.guess_scales import apply_scales
@@ -154,24 +154,27 @@ def measure(
     table = read_table(data)
     names, wanted = require_columns(table, quasi_identifiers, sensitive)
     notes = [*table.notes, *apply_scales(table, wanted)]
-    if not wanted:
-        progress("counting people who look alike", 0.1)
-        sizes = ClassSizes.from_table(table, quasi_identifiers=names, person=person)
-        return Measurement(tuple(names), sizes, person=person, notes=tuple(notes))
     progress("counting people who look alike", 0.1)
+    sizes, diversities = _measure(table, names, wanted, person, progress)
+    return Measurement(tuple(names), sizes, tuple(diversities), person, tuple(notes))
+
+
+def _measure(
+    table: Table, names: list[str], wanted: list[str], person: str | None, progress: Progress
+) -> tuple[ClassSizes, list[Diversity]]:
+    """Class sizes and the diversity of each sensitive column, in the way that the table's engine and memory allow."""
+    if not wanted:
+        return ClassSizes.from_table(table, quasi_identifiers=names, person=person), []
     way = table.backend.way_to_compare(names, person)
     if way == "distinct":
-        sizes, diversities = _measure_distinct(table, names, wanted, person, progress)
-        return Measurement(tuple(names), sizes, tuple(diversities), person, tuple(notes))
+        return _measure_distinct(table, names, wanted, person, progress)
     if way == "parts":
-        sizes, diversities = measure_partitions(table, names, wanted, person, progress)
-        return Measurement(tuple(names), sizes, tuple(diversities), person, tuple(notes))
-    groups = group_records(table, names, person)
-    diversities = []
+        return measure_parts(parts_on_disk(table, names, wanted, person, progress))
+    groups, diversities = group_records(table, names, person), []
     for done, column in enumerate(wanted):
         progress(f"comparing {column} within classes", 0.4 + 0.6 * done / len(wanted))
         diversities.append(measure_diversity(groups.numbers, encode(table, [column])[0], groups.times))
-    return Measurement(tuple(names), groups.sizes(), tuple(diversities), person, tuple(notes))
+    return groups.sizes(), diversities
 
 
 def _measure_distinct(
@@ -199,5 +202,5 @@ def _measure_counted(
             classes = classes_of_counted(counted, names)
             diversities.append(measure_diversity(classes.numbers, encode(counted.backend, [column])[0], classes.times))
     except TooManyDistinctError:
-        return measure_distinct_partitions(backend, names, wanted, progress)
+        return measure_parts(parts_of_distinct_rows(backend, names, wanted, progress))
     return classes.sizes, diversities

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd._support.distinct import distinct_values
+from incrowd._support.distinct import distinct_values, run_starts
 from incrowd.measures.determination import Determination
 from incrowd.measures.quantities import Floats, Quantity
 
@@ -329,7 +329,7 @@ def _open_width(released: NDArray[Any], guesses: Floats, least: float) -> float:
     order = order[np.argsort(released[order], kind="stable")]  # a radix sort, because the codes have few bits
     if not order.size:
         return 0.0
-    starts = np.flatnonzero(np.diff(released[order].astype(np.int64), prepend=-1))
+    starts = run_starts(released[order])
     sizes = np.diff(starts, append=order.size)
     low = starts + np.floor(_OUTERMOST * (sizes - 1)).astype(np.int64)
     high = starts + np.ceil((1 - _OUTERMOST) * (sizes - 1)).astype(np.int64)

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd._support.distinct import distinct_values
+from incrowd.backends import Coded, class_numbers, encode, pack
 from incrowd.classes import ClassSizes
 from incrowd.results import Result
-from incrowd.tables import TableLike
+from incrowd.tables import Table, TableLike
 
 _ENOUGH = 30.0  # expected pairs of records, equal in one column and different in the other, if columns were independent
 _FIRST = 20_000  # records that are compared first, because they refute most relations
@@ -45,6 +47,20 @@ def count_with_auxiliary(
     """
     sizes = ClassSizes.from_table(data, quasi_identifiers=[*quasi_identifiers, *auxiliary], person=person)
     return AuxiliaryKnowledge(tuple(auxiliary), sizes.smallest, sizes.uniques)
+
+
+def count_classes(
+    table: Table, columns: Sequence[Coded], expected: NDArray[np.bool_], person: str | None
+) -> tuple[int, int]:
+    """The size of the smallest class that holds an expected record, and the number of such classes with one person."""
+    classes, sizes = class_numbers(pack(columns))
+    is_expected = np.zeros(sizes.size, dtype=bool)
+    is_expected[classes[expected]] = True
+    if person is not None:
+        (whose,) = encode(table, [person])
+        sizes = np.bincount(distinct_values(classes.astype(np.int64) * whose.size + whose.codes) // whose.size)
+    sizes = sizes[is_expected]
+    return int(sizes.min(initial=table.rows)), int(np.count_nonzero(sizes == 1))
 
 
 def determines(one: NDArray[Any], other: NDArray[Any], times: NDArray[Any] | None = None) -> bool:

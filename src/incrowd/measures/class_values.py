@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd._support.distinct import run_starts
 from incrowd.backends import class_numbers, encode_each, frequencies, map_parts, pack, partition_keys
 from incrowd.classes import Classes, ClassSizes, assign_classes, indistinguishable_groups
 from incrowd.errors import InputError
@@ -69,6 +70,11 @@ class ClassValueCounts(NamedTuple):
 
     pairs: NDArray[np.uint64]
     counts: NDArray[np.int64]
+
+    def split(self, size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The value of each pair, of `size` values, and where each class begins."""
+        classes, codes = np.divmod(self.pairs, np.uint64(size))
+        return codes.astype(np.int64), run_starts(classes)
 
 
 def count_class_values(

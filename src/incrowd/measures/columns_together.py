@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -53,7 +53,7 @@ def facts_of_columns_together(
             choices = [] if relation is None else [name for name in relation.columns if name in removable]
             if relation is None or not choices:  # a formula of quasi-identifiers alone: those are counted as known
                 break
-            fact = _fact(release, target.name, relation, _choose(choices, release.secrets))
+            fact = _fact(release, target.name, relation, release.to_remove(choices))
             remaining = [one for one in remaining if one.name != fact.column]
             if fact.undoes:
                 candidates = [one for one in candidates if one.name != fact.column]  # removed for all targets
@@ -101,7 +101,7 @@ def read_released(table: Table, columns: Sequence[Coded], before: Sequence[Quant
     Texts take the numbers that the same texts have in the original, because all cells of a column are needed to
     recognise its notation. Texts that the original does not have become missing.
     """
-    texts = {one.name: one.values for one in columns if one.values.type in (pa.string(), pa.large_string())}
+    texts = {one.name: one.values for one in columns if one.is_text}
     quantities = []
     for one, released in zip(before, encode(table, [one.name for one in before]), strict=True):
         if one.name not in texts:
@@ -111,11 +111,6 @@ def read_released(table: Table, columns: Sequence[Coded], before: Sequence[Quant
         index = pc.fill_null(index, one.places.size).to_numpy()
         quantities.append(replace(one, codes=released.codes, places=np.append(one.places, np.nan)[index]))
     return [one for one in quantities if one is not None]
-
-
-def _choose(columns: Sequence[str], secrets: Collection[str]) -> str:
-    """The column to remove: the last that is not sensitive, because computed columns usually follow their sources."""
-    return ([name for name in columns if name not in secrets] or list(columns))[-1]
 
 
 def _fact(release: ComparedRelease, gives_back: str, relation: Relation, to_remove: str) -> RecoveringColumn:

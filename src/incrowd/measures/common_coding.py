@@ -12,12 +12,19 @@ from incrowd.backends import Coded
 
 def in_one_code(original: Coded, released: Coded) -> Coded:
     """The original and the released cells of a column in one coding; all cells are equal if they cannot be compared."""
+    codes = codes_in(original, released)
+    if codes is None:
+        return Coded(original.name, np.zeros(original.codes.size + released.codes.size, np.int64), pa.nulls(1))
+    return Coded(original.name, np.concatenate([original.codes, codes[released.codes]]), pa.nulls(original.size + 1))
+
+
+def codes_in(original: Coded, released: Coded) -> NDArray[np.int64] | None:
+    """The original code of every released value, and `original.size` for a new one; None if they cannot be compared."""
     values = of_one_type(original.values, released.values)
     if values is None:
-        return Coded(original.name, np.zeros(original.codes.size + released.codes.size, np.int64), pa.nulls(1))
+        return None
     places = pc.fill_null(pc.index_in(values[1], value_set=values[0]), original.size)
-    after = places.to_numpy(zero_copy_only=False)[released.codes]
-    return Coded(original.name, np.concatenate([original.codes, after]), pa.nulls(original.size + 1))
+    return np.asarray(places.to_numpy(zero_copy_only=False), dtype=np.int64)
 
 
 def of_one_type(original: pa.Array, released: pa.Array) -> tuple[pa.Array, pa.Array] | None:

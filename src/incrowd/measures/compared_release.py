@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded, encode, pack
-from incrowd.measures.auxiliary import count_with_auxiliary
+from incrowd.measures.auxiliary import count_classes, count_with_auxiliary
 from incrowd.measures.label_coverage import LabelCoverage
 from incrowd.tables import Table
 
@@ -49,6 +49,23 @@ class ComparedRelease:
     def labels(self) -> list[Coded]:
         """The quasi-identifiers of the protected table."""
         return encode(self.table, self.names)
+
+    def column(self, name: str) -> Coded:
+        """A column of the protected table."""
+        return encode(self.table, [name])[0]
+
+    def count_with(self, column: Coded, expected: NDArray[np.bool_]) -> tuple[int, int]:
+        """The smallest class, and the classes of one person, for an attacker who knows a further column.
+
+        Args:
+            column: what the attacker knows of every record of the protected table.
+            expected: mask of the records for which they know it; only classes with such a record count.
+        """
+        return count_classes(self.table, [*self.labels, column], expected, self.person)
+
+    def to_remove(self, columns: Sequence[str]) -> str:
+        """The column to remove: the last that is no secret, because computed columns usually follow their sources."""
+        return ([name for name in columns if name not in self.secrets] or columns)[-1]
 
     @cached_property
     def k(self) -> int:

@@ -121,21 +121,18 @@ def contributions(
     classes = class_table(table, names) if person is None else None
     if classes is None:
         return _from_single_counts(table, names, person, min(orders, 2 * len(names)), seed, progress)
+    people = int(classes.people.sum())
     if len(names) <= exact_up_to:
         counted = {}
         for count in count_subsets(classes, len(names)):
             counted[count.positions] = (count.classes, count.uniques)
             progress("counting sets of attributes", len(counted) / 2 ** len(names))
-        return contributions_from_counts(names, int(classes.people.sum()), counted, seed=seed)
-    people = int(classes.people.sum())
-    return _from_sampled_orders(
-        names,
-        people,
-        lambda order: [(count.classes, count.uniques) for count in count_prefixes(classes, order)],
-        orders,
-        seed,
-        progress,
-    )
+        return contributions_from_counts(names, people, counted, seed=seed)
+
+    def prefixes(order: tuple[int, ...]) -> list[tuple[int, int]]:
+        return [(count.classes, count.uniques) for count in count_prefixes(classes, order)]
+
+    return _from_sampled_orders(names, people, prefixes, orders, seed, progress)
 
 
 def contributions_from_counts(

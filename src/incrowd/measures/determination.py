@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd._support.chance import NEARLY_ALL, is_beyond_chance
-from incrowd._support.distinct import count_numbers
+from incrowd._support.distinct import count_numbers, run_starts
 from incrowd.results import Result
 
 _FEWEST = 30  # records that share a value, below which a dependency cannot be distinguished from chance
@@ -87,7 +87,7 @@ def determination(one: NDArray[Any], other: NDArray[Any], times: NDArray[np.int6
     """
     width = np.int64(other.max(initial=0)) + 1
     cells, counts = count_numbers(one.astype(np.int64) * width + other, times)
-    starts = np.flatnonzero(np.diff(cells // width, prepend=-1))
+    starts = run_starts(cells // width)
     groups = np.repeat(np.arange(starts.size), np.diff(starts, append=cells.size))
     most = np.maximum.reduceat(counts, starts)[groups]
     size = np.add.reduceat(counts, starts)[groups]
@@ -152,7 +152,7 @@ def usual_values(one: NDArray[Any], other: NDArray[Any], tally: NDArray[np.int64
     sizes = np.bincount(one)
     order = np.lexsort((-counts, cells // tally.size))
     ordered, value = counts[order], cells[order] // tally.size
-    starts = np.flatnonzero(np.diff(value, prepend=-1))
+    starts = run_starts(value)
     before = np.cumsum(ordered) - ordered
     before -= np.repeat(before[starts], np.diff(starts, append=ordered.size))
     is_usual = (before < NEARLY_ALL * sizes[value]) & (ordered > 1)
@@ -280,7 +280,7 @@ def _members_in_common(
     member = flat[np.repeat(ends[label] - times, times) + place]
     width = int(flat.max()) + 1
     cells, counts = count_numbers(np.repeat(group, times) * width + member, np.repeat(counts, times))
-    starts = np.flatnonzero(np.diff(cells // width, prepend=-1))
+    starts = run_starts(cells // width)
     return int(np.maximum.reduceat(counts, starts).sum())
 
 
@@ -292,5 +292,5 @@ def _in_common(one: NDArray[Any], low: NDArray[np.int64], high: NDArray[np.int64
     # share a point
     keys = np.sort(np.concatenate([first + 2 * low, first + 2 * high + 1]))
     depth = np.cumsum(1 - 2 * (keys & 1))  # back to 0 at the end of every group
-    starts = np.flatnonzero(np.diff(keys // width, prepend=-1))
+    starts = run_starts(keys // width)
     return int(np.maximum.reduceat(depth, starts).sum())

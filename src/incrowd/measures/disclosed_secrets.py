@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, silent
@@ -30,7 +29,7 @@ from incrowd.measures.class_values import (
     require_columns,
 )
 from incrowd.measures.near_values import find_near_values
-from incrowd.measures.partitioned import class_value_partitions
+from incrowd.measures.partitioned import parts_on_disk
 from incrowd.measures.secret_values import Secret
 from incrowd.measures.structural_missing import SkipPatterns
 from incrowd.results import Result
@@ -182,8 +181,8 @@ def _counts_of_columns(
     """Every sensitive column, the count of each of its values, and the counts of its values in each class."""
     way = table.backend.way_to_compare(names, person)
     if way == "parts":
-        for column, partitions in class_value_partitions(table, names, sensitive, person, progress):
-            yield column, column.codes, partitions
+        for column, parts in parts_on_disk(table, names, sensitive, person, progress):
+            yield column, column.codes, parts
         return
     numbers = None if way == "distinct" and person is None else group_records(table, names, person).numbers
     for name in sensitive:
@@ -221,7 +220,7 @@ def _column(
         near = find_near_values(column, tally_of_codes, ~untold, common)
     for part in parts:
         _add_certain(part, values, untold, certain_from, found, likely_from, among_others=holders is not None)
-        close += 0 if near is None else near.count_close(*part, certain_from, common)
+        close += 0 if near is None else near.count_close(part, certain_from, common)
     certain = found.certain
     is_missing, is_common = np.zeros(tally.size, dtype=np.bool_), np.zeros(tally.size, dtype=np.bool_)
     if holders is not None:
@@ -283,7 +282,7 @@ def _join_values(column: Coded, holders: NDArray[np.bool_] | None, null_is_secre
 def _join_spellings(column: Coded) -> NDArray[np.int64]:
     """For every value, the index of the first value that differs only in case, blanks, Unicode form or points."""
     places = np.arange(len(column.values))
-    if column.values.type not in (pa.string(), pa.large_string()):
+    if not column.is_text:
         return places
     texts = column.values.slice(0, column.filled_size).to_pylist()
     plain = [_POINTS.sub("", text) for text in texts]
@@ -337,9 +336,7 @@ def _add_certain(
         likely_from: by value, the share of a class from which it is likely.
         among_others: whether the share is that among the others of somebody who does not have the value.
     """
-    classes, codes = np.divmod(part.pairs, np.uint64(values.size))
-    codes = codes.astype(np.int64)
-    starts = np.flatnonzero(np.concatenate([[True], classes[1:] != classes[:-1]]))
+    codes, starts = part.split(values.size)
     lengths = np.diff(np.append(starts, codes.size))
     is_told = ~untold[codes]
     people, filled = (

@@ -135,7 +135,6 @@ def diversity_of_counts(column: Coded, tally: NDArray[Any], parts: Iterable[Clas
 
 def _fewest_filled(part: ClassValueCounts, size: int) -> int:
     """The fewest different values in a class, without missing ones, whose code is the last of `size` codes."""
-    classes, codes = np.divmod(part.pairs, np.uint64(size))
-    starts = np.flatnonzero(np.concatenate([[True], classes[1:] != classes[:-1]]))
+    codes, starts = part.split(size)
     filled = np.add.reduceat((codes != size - 1).astype(np.int64), starts)
     return int(filled[filled > 0].min(initial=size))

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.backends import Coded, encode
+from incrowd.backends import Coded
 from incrowd.measures.compared_release import ComparedRelease, one_of_each
-from incrowd.measures.following_columns import count_classes
 from incrowd.measures.missing_cells import common_flags
 from incrowd.measures.predicted_cells import Pattern, expect, find_behind, find_pattern
 from incrowd.measures.recovering_columns import ExpectedValue
@@ -41,12 +40,11 @@ def facts_of_expected_values(kept: Sequence[Coded], release: ComparedRelease) ->
             pattern = find_pattern((one,), flag, release.whose, expected=_PRACTICALLY_ALL)
             if pattern.records and _holds_for_others(pattern, flag, release.whose):
                 if after is None:
-                    (released_column,) = encode(release.table, [column.name])
-                    after = common_flags(released_column, flags)
+                    after = common_flags(release.column(column.name), flags)
                 if value not in after:
                     continue
                 attacker_flag, expected = expect(find_behind(release.coverage, pattern), after[value])
-                counts = count_classes(release.table, [*release.labels, attacker_flag], expected, release.person)
+                counts = release.count_with(attacker_flag, expected)
                 shares = pattern.records / flag.codes.size, pattern.determination.by_chance
                 facts.append(ExpectedValue(column.name, one.name, *shares, *counts, release.k))
         worst = min(facts, key=lambda fact: fact.k, default=None)

@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd._support.chance import NEARLY_ALL
-from incrowd._support.distinct import distinct_values
-from incrowd.backends import Coded, class_numbers, encode, pack
+from incrowd._support.distinct import run_starts
+from incrowd.backends import Coded
 from incrowd.measures.common_coding import are_in
 from incrowd.measures.compared_release import ComparedRelease, one_of_each
 from incrowd.measures.determination import Determination, UsualValues, determination, usual_values
 from incrowd.measures.recovering_columns import ComputedColumn, FollowingColumn
-from incrowd.tables import Table
 
 _Codes = NDArray[np.int64]
 
@@ -49,14 +48,14 @@ def facts_of_following_columns(kept: Sequence[Coded], release: ComparedRelease) 
     bits = [entropy(one) for one in release.known]
     for column in kept:
         rows = column.is_filled if column.name in release.secrets and column.has_null else slice(None)
-        column, *filled = _select((column, *release.known), rows)
-        (whose,) = (None,) if release.whose is None else _select([release.whose], rows)
+        column, *filled = (one.take(rows) for one in (column, *release.known))
+        whose = None if release.whose is None else release.whose.take(rows)
         dependency = _find_dependency(column, filled, release.coarse, bits, whose)
         if dependency is None:
             continue
-        (after,) = encode(release.table, [column.name])
+        after = release.column(column.name)
         expected = are_in(after, column, dependency.expected)[after.codes]
-        counted = count_classes(release.table, [*release.labels, after], expected, release.person)
+        counted = release.count_with(after, expected)
         first, *others = dependency.columns
         kind = ComputedColumn if dependency.is_function else FollowingColumn
         fact = kind(column.name, first, *dependency.shares, *counted, release.k, tuple(others))
@@ -192,12 +191,10 @@ def _determination(columns: Sequence[Coded], target: Coded, whose: Coded | None)
 
 def _of_different_people(columns: Sequence[Coded], whose: Coded | None) -> list[Coded]:
     """The columns with one record for every person and combination of values: nobody predicts himself."""
-    return [*columns] if whose is None else _select(columns, one_of_each(whose, columns))
-
-
-def _select(columns: Sequence[Coded], rows: Any) -> list[Coded]:
-    """The columns with some of their rows."""
-    return [Coded(one.name, one.codes[rows], one.values) for one in columns]
+    if whose is None:
+        return [*columns]
+    rows = one_of_each(whose, columns)
+    return [one.take(rows) for one in columns]
 
 
 def _expected(columns: Sequence[Coded], column: Coded) -> NDArray[np.bool_]:
@@ -205,7 +202,7 @@ def _expected(columns: Sequence[Coded], column: Coded) -> NDArray[np.bool_]:
     joint, codes = join_codes(columns), np.asarray(column.codes, dtype=np.int64)
     cells, place, counts = np.unique(joint * column.size + codes, return_inverse=True, return_counts=True)
     group = cells // column.size
-    starts = np.flatnonzero(np.diff(group, prepend=-1))
+    starts = run_starts(group)
     most = np.repeat(np.maximum.reduceat(counts, starts), np.diff(starts, append=cells.size))
     follows = (counts == most) & (counts > 1)
     return _are_predicted(column, follows[place], joint)
@@ -226,17 +223,3 @@ def _are_predicted(column: Coded, is_predicted: NDArray[np.bool_], joint: _Codes
     by_neighbours[order] = agrees
     predicted = np.bincount(column.codes, np.where(is_alone, by_neighbours, is_predicted), column.size)
     return np.asarray((predicted >= _EXPECTED_FROM * column.tally) & (column.tally > 0))
-
-
-def count_classes(
-    table: Table, columns: Sequence[Coded], expected: NDArray[np.bool_], person: str | None
-) -> tuple[int, int]:
-    """The size of the smallest class that holds an expected record, and the number of such classes with one person."""
-    classes, sizes = class_numbers(pack(columns))
-    is_expected = np.zeros(sizes.size, dtype=bool)
-    is_expected[classes[expected]] = True
-    if person is not None:
-        (whose,) = encode(table, [person])
-        sizes = np.bincount(distinct_values(classes.astype(np.int64) * whose.size + whose.codes) // whose.size)
-    sizes = sizes[is_expected]
-    return int(sizes.min(initial=table.rows)), int(np.count_nonzero(sizes == 1))

@@ -92,7 +92,7 @@ def household_risk(
     home, *related = encode(table, parts)
     if home.has_null:
         raise InputError(f"some people have no household in {household!r}; fill it or leave them out", hint="household")
-    sizes = np.bincount(home.codes, minlength=home.size)
+    sizes = home.tally
     if risks is not None:
         levels = [_of_members("the given risks", _check_risks(risks, table.rows), home.codes, sizes)]
     else:

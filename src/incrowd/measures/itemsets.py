@@ -10,11 +10,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd._support.distinct import distinct_values
 from incrowd._support.progress import Progress, silent
-from incrowd.backends import encode, frequencies
+from incrowd.backends import Coded, encode, frequencies
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.results import Result
-from incrowd.tables import TableLike, read_table
+from incrowd.tables import Table, TableLike, read_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,31 +68,20 @@ def itemset_anonymity(
     >>> itemset_anonymity(visits, person="who", item="what", known=2).smallest
     (2, 2)
     """
-    from incrowd.measures import kernels
-
     table = read_table(data)
     if known < 1:
         raise InputError(f"{known} known items; give 1 or more")
-    who, what = encode(table, table.require([person, item]))
-    if who.has_null or what.has_null:
-        raise InputError(f"some rows have no value in {person!r} or {item!r}; fill them or leave them out")
-    pairs = np.sort(who.codes.astype(np.uint64) * np.uint64(what.size) + what.codes)
-    pairs = pairs[np.concatenate([[True], pairs[1:] != pairs[:-1]])]  # a sort is much faster here than np.unique
-    owner = (pairs // np.uint64(what.size)).astype(np.int64)
-    items = (pairs % np.uint64(what.size)).astype(np.int64)
+    who, what = encode_items(table, person, item)
+    owner, items = distinct_pairs(who.codes, what.codes, what.size)
     lengths = np.bincount(owner, minlength=who.size)
     if what.size**known >= 1 << 63:
         raise UnsupportedError(f"sets of {known} among {what.size:,} items are too many to count; ask for fewer")
     smallest, sets, alone = [], [], []
     for size in range(1, known + 1):
         progress(f"counting sets of {size} items", (size - 1) / known)
-        total = _count_sets(lengths, size)
-        if total * 8 > table.memory / 2:
-            raise UnsupportedError(f"people have {total:,} sets of {size} items, more than memory holds; ask for fewer")
-        if not total:
+        keys = list_item_sets(items, lengths, size, what.size, table.memory / 2)
+        if not keys.size:
             break
-        keys = np.empty(total, dtype=np.uint64)
-        kernels.list_sets(items, np.cumsum(lengths) - lengths, lengths, size, what.size, keys)
         holders, counts = frequencies(keys)
         smallest.append(int(holders[0]))
         sets.append(int(counts.sum()))
@@ -99,7 +89,36 @@ def itemset_anonymity(
     return ItemsetAnonymity(who.size, what.size, known, tuple(smallest), tuple(sets), tuple(alone))
 
 
-def _count_sets(lengths: NDArray[np.int64], size: int) -> int:
-    """Number of sets of `size` items, summed over the people."""
-    distinct, people = np.unique(lengths, return_counts=True)
-    return sum(comb(length, size) * many for length, many in zip(distinct.tolist(), people.tolist(), strict=True))
+def encode_items(table: Table, person: str, item: str) -> tuple[Coded, Coded]:
+    """The columns of people and of their items, if no row lacks either."""
+    who, what = encode(table, table.require([person, item], "columns of people and items"))
+    if who.has_null or what.has_null:
+        raise InputError(f"some rows have no value in {person!r} or {item!r}; fill them or leave them out")
+    return who, what
+
+
+def distinct_pairs(owner: NDArray[Any], codes: NDArray[Any], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Distinct pairs of person and item, sorted by person and then by item; `size` is the number of items."""
+    pairs = distinct_values(owner.astype(np.int64) * size + codes)
+    return pairs // max(size, 1), pairs % max(size, 1)
+
+
+def list_item_sets(
+    items: NDArray[np.int64], lengths: NDArray[np.int64], size: int, base: int, room: float
+) -> NDArray[np.uint64]:
+    """Every set of `size` items of every person, as a number whose digits (in base `base`) are the items.
+
+    Args:
+        items: the items, those of one person after the other.
+        lengths: the number of items of each person.
+        room: the largest size of the result in bytes.
+    """
+    from incrowd.measures import kernels
+
+    total = sum(comb(length, size) * people for length, people in enumerate(np.bincount(lengths).tolist()))
+    if total * 8 > room:
+        raise UnsupportedError(f"people have {total:,} sets of {size} items, more than memory holds; ask for fewer")
+    keys = np.empty(total, dtype=np.uint64)
+    if total:
+        kernels.list_sets(items, np.cumsum(lengths) - lengths, lengths, size, base, keys)
+    return keys

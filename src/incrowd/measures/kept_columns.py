@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd._support.distinct import run_starts
 from incrowd._support.progress import Progress, part, silent
 from incrowd.backends import Coded, encode, in_order_of_records
 from incrowd.measures.auxiliary import count_with_auxiliary
@@ -96,7 +97,7 @@ def kept_column_facts(
         if not is_coarse or not _may_tell(column.codes, other.codes):
             return None
         rows = slice(None) if whose is None else one_of_each(whose, [column, other])
-        return _tell(*(Coded(one.name, one.codes[rows], one.values) for one in (column, other)))
+        return _tell(column.take(rows), other.take(rows))
 
     release = ComparedRelease(known, read_table(released), names if coarse is None else coarse, person, secrets, whose)
     # each detector is given the columns without a fact so far, and ends at its share of the progress
@@ -230,7 +231,7 @@ def _is_in_steps(fine: Coded, coarse: Coded, ranks_of: Callable[[Coded], NDArray
         return False
     filled = (ranks >= 0) & (steps >= 0)
     cells = np.sort(steps[filled] * fine.size + ranks[filled])
-    starts = np.flatnonzero(np.diff(cells // fine.size, prepend=-1))
+    starts = run_starts(cells // fine.size)
     last = np.diff(starts, append=cells.size) - 1
     shares = (_OUTERMOST, 1 - _OUTERMOST)
     low, high = (cells[starts + (share * last).astype(np.int64)] % fine.size for share in shares)

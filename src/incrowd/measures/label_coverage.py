@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from incrowd._support.distinct import first_places
 from incrowd.backends import Coded, class_numbers, pack
 from incrowd.measures.common_coding import in_one_code
 from incrowd.measures.label_runs import Runs, merge_values, read_runs
@@ -204,10 +205,8 @@ def _spread(runs: Runs, cell: _Codes, prefix: _Codes, labels: _Codes) -> tuple[_
 def _distinct(columns: Sequence[_Codes]) -> tuple[_Codes, _Codes]:
     """One row for each distinct combination of codes, and the number of each row's combination."""
     coded = [Coded("", codes, pa.nulls(int(codes.max(initial=0)) + 1)) for codes in columns]
-    place, sizes = class_numbers(pack(coded))
-    rows = np.empty(sizes.size, dtype=np.int64)
-    rows[place] = np.arange(place.size)
-    return rows, place.astype(np.int64)
+    place = class_numbers(pack(coded))[0].astype(np.int64)
+    return first_places(place), place
 
 
 def _ends(work: NDArray[np.float64]) -> _Codes:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import date
 from functools import cache
 from typing import Any
 
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from incrowd._support.distinct import distinct_values
 from incrowd.backends import Coded
 from incrowd.measures.quantities import read_quantity
+from incrowd.measures.released_labels import label_position
 from incrowd.tables.generalised import Anything, Choice, Interval, Prefix, parse_ranges
 
 _Codes = NDArray[np.int64]
@@ -61,10 +61,9 @@ def read_runs(released: Coded, original: Coded) -> Runs:
     ranks[order] = np.arange(original.size)
     numbers = places[order][: np.count_nonzero(~np.isnan(places))]
     labels = released.values.to_pylist()
-    is_text = pa.types.is_string(released.values.type) or pa.types.is_large_string(released.values.type)
-    meanings = parse_ranges(released.values, labels) if is_text else [None] * released.size
+    meanings = parse_ranges(released.values, labels) if released.is_text else [None] * released.size
     ranges = [(number, one) for number, one in enumerate(meanings) if isinstance(one, Interval)]
-    limits = [[_place(one.low), _place(one.high)] for _, one in ranges]
+    limits = [[label_position(one.low), label_position(one.high)] for _, one in ranges]
     low, high = np.array(limits, dtype=np.float64).reshape(-1, 2).T
     owner = [np.array([number for number, _ in ranges], dtype=np.int64)]
     lows, highs = [np.searchsorted(numbers, low)], [np.searchsorted(numbers, high, side="right")]
@@ -75,9 +74,7 @@ def read_runs(released: Coded, original: Coded) -> Runs:
             continue
         if isinstance(meaning, Choice):
             meant = [{*lookup("text")[text], *lookup("value", kind=pa.string())[text]} for text in meaning.values]
-            codes = (
-                [code for one in meant for code in one] if all(meant) else []
-            )  # an unknown member: covers all values
+            codes = [code for one in meant for code in one] if all(meant) else []  # an unknown member: all values
         elif isinstance(meaning, Prefix):
             codes = lookup("start", len(meaning.start), meaning.hidden)[meaning.start]
         else:
@@ -137,7 +134,3 @@ def _codes_by(values: Sequence[Any], how: str, length: int = 0, hidden: int = 0)
         elif text is not None and len(text) == length + hidden:
             index[text[:length]].append(code)
     return index
-
-
-def _place(limit: float | date) -> float:
-    return float(limit.toordinal()) if isinstance(limit, date) else limit

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded, encode
+from incrowd.measures.auxiliary import count_classes
 from incrowd.measures.compared_release import ComparedRelease
 from incrowd.measures.following_columns import (
     ROWS_FOR_EACH,
-    count_classes,
     entropy,
     find_telling,
     join_codes,
@@ -41,9 +41,7 @@ _MOST_PAIRS = 3  # pairs of columns whose patterns are used for each flag
 _SAMPLED_ROWS = 20_000  # rows on which pairs of columns are compared
 _NOT_ASKED_CODES: WeakKeyDictionary[Coded, list[int]] = WeakKeyDictionary()  # cache: "not asked" codes of a column
 _FALSE_AND_TRUE = pa.array([False, True])
-_BYTES_A_PATTERN = (
-    11  # for each record: six masks of a `Pattern`, and up to five arrays once it is compared with a release
-)
+_BYTES_A_PATTERN = 11  # for each record: six masks, and up to five arrays once it is compared with a release
 
 
 def facts_of_missing_cells(
@@ -82,14 +80,14 @@ def facts_of_missing_cells(
     done = set[str]()
     for place, sort, flag in itertools.chain([first], flags):
         progress("comparing missing cells", place / len(kept))
-        after = missing_flags(*encode(table, [flag.name])).get(sort)
+        after = missing_flags(release.column(flag.name)).get(sort)
         if after is None or flag.name in done:
             continue
         patterns = patterns_of(_key(flag))
         for pattern in patterns:
             attacker_flag, expected = expect(behind_pattern(pattern), after)
             counts = (
-                count_classes(table, [*released, attacker_flag], expected, release.person),
+                release.count_with(attacker_flag, expected),
                 count_classes(
                     table, [*released, *harmless_flags, attacker_flag], expected & expected_by_harmless, release.person
                 ),
@@ -197,7 +195,7 @@ def common_flags(column: Coded, values: Collection[Any] | None = None) -> dict[A
     flag that is set in all cells is left out.
     """
     not_asked = [code for code, _ in _not_asked_values(column)]
-    counts = np.bincount(column.codes, minlength=column.size)
+    counts = column.tally
     codes = np.setdiff1d(np.flatnonzero(counts >= _COMMON * column.codes.size), not_asked).tolist()
     if values is not None:
         codes = [code for code, value in enumerate(column.values.to_pylist()) if value in values]
@@ -256,12 +254,12 @@ def _patterns(
         yield find_pattern(pair, flag, whose)
         return
     sample = slice(None, None, -(-flag.codes.size // _SAMPLED_ROWS))
-    sampled_flag, sampled_whose = _select_rows(flag, sample), None if whose is None else _select_rows(whose, sample)
+    sampled_flag, sampled_whose = flag.take(sample), None if whose is None else whose.take(sample)
     gains = []
     for one, other in itertools.combinations(known, 2):
         is_shared = one.size * other.size <= sampled_flag.codes.size / ROWS_FOR_EACH
         if is_shared and (one.name in coarse or other.name in coarse):
-            sampled = _select_rows(one, sample), _select_rows(other, sample)
+            sampled = one.take(sample), other.take(sample)
             found = find_pattern(sampled, sampled_flag, sampled_whose, explained=explained[sample])
             gains.append((np.count_nonzero(found.any_predicted & ~explained[sample]), (one, other)))
     gains = sorted((gain for gain in gains if gain[0] >= _FEWEST_MORE), key=lambda gain: -gain[0])[:_MOST_PAIRS]
@@ -280,10 +278,6 @@ def _patterns_alone(flag: Coded, known: Sequence[Coded], whose: Coded | None) ->
             alone[name] = find_pattern(pattern.columns, flag, whose, explained=explained)
         explained |= alone[name].any_predicted
     return alone, explained
-
-
-def _select_rows(column: Coded, rows: slice) -> Coded:
-    return Coded(column.name, column.codes[rows], column.values)
 
 
 def _unchanged_suffice(columns: Sequence[Coded], flag: Coded, coarse: Collection[str]) -> bool:

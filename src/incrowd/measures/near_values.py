@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded
+from incrowd.measures.class_values import ClassValueCounts
 from incrowd.measures.quantities import read_quantity
 from incrowd.tables.infer_types import NUMBER
 
@@ -34,21 +35,17 @@ class NearValues:
     ordered: NDArray[np.float64]
     below: NDArray[np.int64]
 
-    def count_close(
-        self, pairs: NDArray[np.uint64], counts: NDArray[np.int64], certain_from: float, common: float
-    ) -> int:
+    def count_close(self, part: ClassValueCounts, certain_from: float, common: float) -> int:
         """Number of records in classes whose numbers are all close, without being one value that is certain.
 
         Args:
-            pairs: the pairs of a class and a code, as in `ClassValueCounts`.
-            counts: the number of records of each pair.
+            part: counts of class × code pairs.
             certain_from: the share of a class from which a value is certain; people without a value count by the rule
                 of succession.
             common: the number of records above which a range is no news, because so many have a number in it.
         """
-        classes, codes = np.divmod(pairs, np.uint64(self.places.size))
-        starts = np.flatnonzero(np.concatenate([[True], classes[1:] != classes[:-1]]))
-        place = self.places[codes.astype(np.int64)]
+        codes, starts = part.split(self.places.size)
+        counts, place = part.counts, self.places[codes]
         told = np.where(np.isnan(place), 0, counts)
         people, filled = np.add.reduceat(counts, starts), np.add.reduceat(told, starts)
         low, high = np.fmin.reduceat(place, starts), np.fmax.reduceat(place, starts)
@@ -103,7 +100,7 @@ def _read_numbers(column: Coded, told: NDArray[Any]) -> NDArray[np.float64] | No
     One "unknown" makes texts of all numbers of a file: texts are numbers if all that are told are.
     """
     values = column.values
-    if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+    if column.is_text:
         texts = pc.if_else(pa.array(told), values, pa.scalar(None, values.type))
         if not pc.all(pc.match_substring_regex(texts, f"^{NUMBER}$"), min_count=0).as_py():
             return None

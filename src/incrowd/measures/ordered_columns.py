@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd._support.distinct import distinct_values
-from incrowd.backends import Coded, class_numbers, encode, pack
+from incrowd.backends import Coded, class_numbers, pack
 from incrowd.measures.columns_together import read_released
 from incrowd.measures.compared_release import ComparedRelease
 from incrowd.measures.quantities import Floats, Quantity, read_quantity
@@ -173,7 +173,7 @@ def _find_people(release: ComparedRelease) -> _People:
     classes = class_numbers(pack(release.labels))[0].astype(np.int64)
     if release.person is None:
         return _People(classes, np.arange(classes.size), classes)
-    (whose,) = encode(release.table, [release.person])
+    whose = release.column(release.person)
     pairs = classes * whose.size + whose.codes
     distinct = distinct_values(pairs)
     return _People(classes, np.searchsorted(distinct, pairs), distinct // whose.size)
@@ -224,7 +224,7 @@ def _count_left(beyond: Floats, limits: Floats, people: _People) -> tuple[int, i
 def _fact_of_all(group: Sequence[_Order], counted: tuple[int, int], release: ComparedRelease) -> OrderedColumn:
     """The fact of several columns on one side; the last one that is no secret is named."""
     names = [one.column.name for one in group]
-    named = ([name for name in names if name not in release.secrets] or names)[-1]
+    named = release.to_remove(names)
     weakest = min(group, key=lambda one: one.shares)
     fact = OrderedColumn(named, weakest.limit.name, *weakest.shares, *counted, release.k)
     return replace(fact, others=tuple(name for name in names if name != named))

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from incrowd.backends import Coded, encode
 from incrowd.measures.common_coding import in_one_code
 from incrowd.measures.compared_release import ComparedRelease
-from incrowd.measures.following_columns import count_classes
 from incrowd.measures.quantities import Floats, read_quantity
 from incrowd.measures.recovering_columns import RecoveringColumn
 
@@ -195,15 +194,15 @@ def _fact(formula: _Formula, kept: Sequence[Coded], release: ComparedRelease) ->
     groups = distinct.size
     share = np.bincount(before, formula.holds, groups) / np.maximum(np.bincount(before, minlength=groups), 1)
     values = Coded("", after, pa.nulls(groups))
-    counted = count_classes(release.table, [*release.labels, values], share[after] >= _EXPECTED_FROM, release.person)
-    removable = [one.name for one in visible if one.name not in release.secrets] or [one.name for one in visible]
+    counted = release.count_with(values, share[after] >= _EXPECTED_FROM)
+    to_remove = release.to_remove([one.name for one in visible])
     others = [one.column.name for one in formula.columns if one is not formula.columns[1]]
     return RecoveringColumn(
-        removable[-1],
+        to_remove,
         formula.columns[1].column.name,
         formula.share,
         formula.by_chance,
         *counted,
         release.k,
-        tuple(name for name in others if name != removable[-1]),
+        tuple(name for name in others if name != to_remove),
     )

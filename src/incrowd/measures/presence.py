@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from incrowd.backends import class_numbers, pack
+from incrowd.backends.arrow_columns import without_dictionary
 from incrowd.backends.encode import encode_column
 from incrowd.errors import InputError
 from incrowd.results import Result
@@ -60,7 +60,7 @@ def measure_presence(data: TableLike, population: TableLike, *, quasi_identifier
             raise InputError(f"{table.name} has columns but no rows")
     coded = []
     for (name, ours), (_, theirs) in zip(sample.read(names), everybody.read(names), strict=True):
-        parts = [pa.table({name: _without_dictionary(column)}) for column in (ours, theirs)]
+        parts = [pa.table({name: without_dictionary(column)}) for column in (ours, theirs)]
         try:
             both = pa.concat_tables(parts, promote_options="permissive")
         except (pa.ArrowInvalid, pa.ArrowTypeError):
@@ -81,8 +81,3 @@ def measure_presence(data: TableLike, population: TableLike, *, quasi_identifier
         None if absent else float(share.max()),
         absent,
     )
-
-
-def _without_dictionary(column: Any) -> Any:
-    """A dictionary column as plain values, so that the types of two tables can be unified."""
-    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded
+from incrowd.backends.arrow_columns import is_number
 from incrowd.tables.measured_texts import read_measured_texts
 
 Floats = NDArray[np.float64]
@@ -50,10 +51,10 @@ def read_quantity(column: Coded) -> Quantity | None:
         values, days = pc.cast(values, pa.time64("us")).cast(pa.int64()), _US_PER_DAY
     elif types.is_boolean(kind):
         values = values.cast(pa.int8())
-    elif types.is_string(kind) or types.is_large_string(kind):
+    elif column.is_text:
         written = read_measured_texts(values)
         return None if written is None else Quantity(column.name, column.codes, written)
-    elif not (types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)):
+    elif not is_number(kind):
         return None
     numbers = pc.cast(values, pa.float64(), safe=False)
     places = np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64) / days

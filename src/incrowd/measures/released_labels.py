@@ -8,7 +8,6 @@ from datetime import date
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
@@ -36,7 +35,7 @@ def label_reader(column: Coded) -> Reader:
     within which ranges and sets are compared with chance (None: within the whole table). Only records that are filled
     in both columns count: in a skip pattern a missing cell tells no value.
     """
-    if not (pa.types.is_string(column.values.type) or pa.types.is_large_string(column.values.type)):
+    if not column.is_text:
         return lambda codes, *_: determination(codes, column.codes)
     plain = split_plain_sets(column.values)
     labels, is_plain_set = column.values.to_pylist(), {*plain.places.tolist()}
@@ -87,7 +86,7 @@ def _limits(
 
 def range_middles(column: Coded) -> NDArray[np.float64] | None:
     """The middle of every range of a column, NaN for a null and *; None if the column does not hold ranges."""
-    if not (pa.types.is_string(column.values.type) or pa.types.is_large_string(column.values.type)):
+    if not column.is_text:
         return None
     ranges, others = (pc.match_substring_regex(column.values, signs) for signs in (r"[\[(]", r"[{*]"))
     if not pc.any(ranges).as_py():

@@ -16,9 +16,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from incrowd.backends import Coded, encode
+from incrowd.backends import Coded
 from incrowd.measures.compared_release import ComparedRelease
-from incrowd.measures.following_columns import count_classes
 from incrowd.measures.recovering_columns import RecoveringColumn
 
 _COMPARED = 20_000  # records that are compared first
@@ -41,7 +40,7 @@ def facts_of_repeated_values(kept: Sequence[Coded], release: ComparedRelease) ->
     """
     coarsened = [(one, [_written(value) for value in one.values.to_pylist()]) for one in release.coarsened]
     for column in kept:
-        if not pa.types.is_string(column.values.type) and not pa.types.is_large_string(column.values.type):
+        if not column.is_text:
             continue
         texts = [f" {_as_words(text)} " for text in column.values.to_pylist()]
         texts = [text if text.count(" ") > _FEWEST_WORDS else "" for text in texts]
@@ -105,7 +104,7 @@ def _told_values(
 def _count(column: Coded, one: Coded, told: NDArray[np.int64], release: ComparedRelease) -> tuple[int, int]:
     """The smallest class and the unique people among records whose text repeats a value, by that value."""
     told_by_text = dict(zip(column.values.to_pylist(), told.tolist(), strict=True))
-    (after,) = encode(release.table, [column.name])
+    after = release.column(column.name)
     values = np.array([told_by_text.get(text, -1) for text in after.values.to_pylist()], dtype=np.int64) + 1
     repeated = Coded(column.name, values[after.codes], pa.array(np.arange(one.size + 1)))
-    return count_classes(release.table, [*release.labels, repeated], repeated.codes > 0, release.person)
+    return release.count_with(repeated, repeated.codes > 0)

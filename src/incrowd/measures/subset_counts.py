@@ -19,6 +19,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd._support.distinct import first_places
 from incrowd.backends import Backend, TooManyDistinctError, encode
 from incrowd.classes import classes_of_counted
 from incrowd.tables import Table
@@ -53,8 +54,7 @@ class ClassTable:
             return cached
         counted = table.backend.counted_rows(columns)
         classes = classes_of_counted(counted, columns)
-        first = np.empty(classes.people.size, dtype=np.int64)
-        first[classes.numbers[::-1]] = np.arange(classes.numbers.size - 1, -1, -1)
+        first = first_places(classes.numbers)
         coded = encode(counted.backend, columns)
         classes_by_columns = cls(
             tuple(columns),

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from incrowd.backends import Coded, class_numbers, encode, pack
-from incrowd.measures.common_coding import of_one_type
+from incrowd.backends import Coded, class_numbers, pack
+from incrowd.measures.common_coding import codes_in
 from incrowd.measures.compared_release import ComparedRelease
 
 _Codes = NDArray[np.int64]
@@ -68,12 +67,11 @@ def _told_values(column: Coded, telling: Mapping[int, int], release: ComparedRel
 
     None if the column is of another kind in the release.
     """
-    (released,) = encode(release.table, [column.name])
+    released = release.column(column.name)
+    place = codes_in(column, released)
+    if place is None:
+        return None
     codes = np.full(column.size + 1, -1, dtype=np.int64)
     codes[list(telling)] = list(telling.values())
-    values = of_one_type(column.values, released.values)
-    if values is None:
-        return None
-    place = pc.fill_null(pc.index_in(values[1], value_set=values[0]), column.size)
-    told: _Codes = codes[place.to_numpy(zero_copy_only=False)][released.codes]
+    told: _Codes = codes[place][released.codes]
     return told

@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd._support.distinct import first_places
 from incrowd.errors import UnsupportedError
 from incrowd.populations.design import Design
 
@@ -244,13 +245,6 @@ def _lost_values(alone: NDArray[np.bool_], first: NDArray[np.int64], context: An
         return alone
     own = join_codes([context, clusters])
     return np.bincount(own[first[alone[first]]], minlength=int(own.max()) + 1)[own]
-
-
-def first_places(numbers: NDArray[Any]) -> NDArray[np.int64]:
-    """Index of the first occurrence of each number from 0."""
-    first = np.empty(int(numbers.max()) + 1, dtype=np.int64)
-    first[numbers[::-1]] = np.arange(numbers.size)[::-1]
-    return first
 
 
 def _fit_margin(codes: Codes, some: NDArray[np.int64], clusters: Clusters) -> tuple[float, float, NDArray[np.float64]]:

@@ -22,10 +22,11 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import expit, logit, nbdtrik
 
+from incrowd._support.distinct import first_places
 from incrowd.populations.class_growth import PopulationSizes
 from incrowd.populations.crowd_estimator import CrowdEstimate
 from incrowd.populations.crowd_growth import sizes_without
-from incrowd.populations.crowd_model import CrowdModel, first_places, join_codes
+from incrowd.populations.crowd_model import CrowdModel, join_codes
 from incrowd.special import Floats
 
 _CHANCES = 12.0  # weight of the model's probabilities, in growths

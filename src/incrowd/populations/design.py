@@ -9,6 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd.backends import encode
+from incrowd.backends.arrow_columns import is_number
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.tables import SuggestedRole, Table, suggest_roles
 from incrowd.wording import counted, percent, whole
@@ -71,7 +72,7 @@ class Weights:
 def read_weights(table: Table, name: str, *, population_is_given: bool = False) -> Weights:
     """Read and check the weight column of a table: positive numbers that are not clearly something else."""
     ((_, column),) = table.read(table.require([name], "weight column"))
-    if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type) or pa.types.is_decimal(column.type)):
+    if not is_number(column.type):
         raise InputError(
             f"the weight column {name!r} is not numeric; it must say how many people each record stands for"
         )

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from incrowd.backends import encode
+from incrowd.backends.arrow_columns import is_text
 from incrowd.errors import UnsupportedError
 from incrowd.measures.released_labels import label_position, plain_position
 from incrowd.tables import Table
@@ -64,7 +65,7 @@ def _labels(table: Table, name: str) -> pa.Array:
 
 def _overlap(labels: pa.Array) -> bool:
     """True if some value is covered by two of the labels; False for a column of plain values."""
-    if not (pa.types.is_string(labels.type) or pa.types.is_large_string(labels.type)):
+    if not is_text(labels.type):
         return False
     if not pc.any(pc.match_substring_regex(labels, _MAY_BE_GENERALISED)).as_py():
         return False

@@ -40,7 +40,7 @@ from incrowd.protection.protect_options import StreamKeywords
 from incrowd.protection.release_log import DELAY, ReleaseLog
 from incrowd.protection.stream import NOT_COMPARED, Appended, Stream, decoded
 from incrowd.tables import Table, TableLike, escape_formula, read_table, write_into
-from incrowd.tables.write import is_text
+from incrowd.tables.write import is_text_file
 from incrowd.tables.written_file import check_metadata
 
 _KEY = b"incrowd"  # of the schema metadata of the file of waiting records
@@ -93,7 +93,7 @@ def append_release(
         facts = read_mark(published)
         assert facts is not None
         rows = published.to_arrow()
-        if is_text(before):
+        if is_text_file(before):
             rows = _with_original_names(rows, log)
         waiting = _read_waiting(before, before, log, rows.column_names)
         stream = Stream.resume(continued_log, rows, *waiting, **wishes)
@@ -113,7 +113,7 @@ def _check_paths(batch: Table, before: Path, target: Path, force: bool) -> None:
         raise InputError(f"{before.name} cannot be continued in itself; name another file")
     if waiting_of(target).exists():
         raise InputError(f"records wait in {waiting_of(target).name} to join {target.name}; name another file")
-    if is_text(before) != is_text(target):
+    if is_text_file(before) != is_text_file(target):
         raise InputError(f"{before.name} and {target.name} are of different kinds; keep the format of the release")
     check_free(target, force=force)
     if mark_of(target).exists():
@@ -156,7 +156,7 @@ def _write(
             _check_written(temporary, published, appended)
             new_facts = None if appended.protected is None else facts_of_protected(appended.protected)
             united = unite_facts(
-                facts, escape_names(new_facts) if new_facts is not None and is_text(target) else new_facts
+                facts, escape_names(new_facts) if new_facts is not None and is_text_file(target) else new_facts
             )
             assert united is not None
             united = replace(united, shuffled=united.shuffled or appended.order is not None)
@@ -280,7 +280,8 @@ def _check_written(file: Path, published: Table, appended: Appended) -> None:
     if changed:
         raise UnsupportedError(f"published cells of {', '.join(map(repr, changed))} would change; nothing is left")
     quasi_identifiers, sensitive = (
-        [escape_formula(name) if is_text(file) else name for name in names] for names in (log.released, log.demanding)
+        [escape_formula(name) for name in names] if is_text_file(file) else [*names]
+        for names in (log.released, log.demanding)
     )
     for rows in (written, written.slice(old_rows.num_rows)):
         if not rows.num_rows:

@@ -22,6 +22,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from incrowd.backends.arrow_columns import without_dictionary
+from incrowd.backends.counts import record_without_person
 from incrowd.errors import InputError
 from incrowd.tables.generalised import Interval, parse_generalised
 from incrowd.wording import counted
@@ -30,15 +32,8 @@ _BYTES = 16  # of a hash
 _FIRST_BY_CHANCE = 1e-6  # a batch that agrees with the first release with a smaller probability is its batch
 _AGAIN_BY_CHANCE = 0.05  # a batch that equals an earlier one with a smaller probability is that batch
 _MOST_PAIRS = 10**8  # of classes and records that are compared
-_MIDNIGHT = re.compile(
-    r" 00:00:00(?:\.0+)?(?:Z|[+-]\d\d:?\d\d)?$|\.0+$"
-)  # of a timestamp at midnight, or zero fractions of a second
-_ARE_BYTES = (
-    pa.types.is_binary,
-    pa.types.is_large_binary,
-    pa.types.is_binary_view,
-    pa.types.is_fixed_size_binary,
-)
+_MIDNIGHT = re.compile(r" 00:00:00(?:\.0+)?(?:Z|[+-]\d\d:?\d\d)?$|\.0+$")  # also zero fractions of a second
+_ARE_BYTES = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view, pa.types.is_fixed_size_binary)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +98,7 @@ class BatchFingerprints:
             return replace(self, batches=self.batches | {batch_hash})
         names = cells_as_text(batch[person])
         if None in names:
-            raise InputError(f"some records have no value in the person column {person!r}; fill it or leave them out")
+            raise record_without_person(person)
         people = [self._hash(str(name).encode()) for name in names]
         if len({*people}) < len(people):
             repeated = len(people) - len({*people})
@@ -219,8 +214,7 @@ def _rows(table: pa.Table) -> list[tuple[Any, ...]]:
 
 def cells_as_text(column: pa.ChunkedArray) -> list[str | None]:
     """Cells as text that does not depend on the column's type; None for a missing or blank cell."""
-    if pa.types.is_dictionary(column.type):
-        column = pc.cast(column, column.type.value_type)
+    column = without_dictionary(column)
     kind = column.type
     if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         return [_number_as_text(cell) for cell in column.to_pylist()]

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from incrowd.backends import Coded, encode
+from incrowd.backends.counts import record_without_person
 from incrowd.classes import Classes
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.guarantee import Guarantee, count_guarantee
@@ -72,9 +73,7 @@ class ReleaseBuilder:
     def _encode_person(self) -> Coded:
         (person,) = encode(self.table, [str(self.person)])
         if person.has_null:
-            raise InputError(
-                f"some records have no value in the person column {self.person!r}; fill it or leave them out"
-            )
+            raise record_without_person(person.name)
         if PROTECTION_METHODS[self.method].guarantees_k and person.size < self.problem.demand.k:
             raise InputError(
                 f"classes of {self.problem.demand.k:,} people from {person.size:,} people; ask for a smaller k",

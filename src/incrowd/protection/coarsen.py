@@ -47,11 +47,10 @@ def parts_of(resolution: Any) -> int:
     try:
         value = Fraction(str(resolution))
     except (ValueError, ZeroDivisionError):
-        raise InputError(f"a resolution of {resolution!r}; give a whole number, or a share such as 1/8") from None
-    parts = 1 / value if 0 < value < 1 else value
-    if parts < 1:
+        value = Fraction(0)
+    if value <= 0:
         raise InputError(f"a resolution of {resolution!r}; give a whole number, or a share such as 1/8")
-    return round(parts)
+    return round(1 / value if value < 1 else value)
 
 
 def _at_level(problem: Problem, column: Coded, level: int) -> list[str | None]:

@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from incrowd._support.files import written_whole
+from incrowd.backends.arrow_columns import value_type
 from incrowd.errors import InputError
 from incrowd.protection.outputs import bounds_of
 from incrowd.protection.result import Protected
@@ -235,7 +236,7 @@ def _parameters(step: Mapping[str, Any]) -> dict[str, Any]:
 
 def _type_of(kind: pa.DataType) -> str:
     """The type of a column in plain words."""
-    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    kind = value_type(kind)
     tests = {
         "text": (pa.types.is_string, pa.types.is_large_string),
         "whole number": (pa.types.is_integer,),

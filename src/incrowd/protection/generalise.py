@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from incrowd._support.distinct import first_places
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.hierarchies import Level
 from incrowd.protection.lattice import (
@@ -213,8 +214,7 @@ class _Search:
         good = np.flatnonzero(~bad)
         if not good.size:
             return good
-        first = np.empty(bad.size, dtype=np.int64)
-        first[numbers] = np.arange(numbers.size)
+        first = first_places(numbers)
         levels = self.levels(node)
         if bad.any():
             kept = np.flatnonzero(~bad[numbers])
@@ -267,8 +267,7 @@ class _Search:
             numbers, people = number_classes(self.levels(node), source.codes, source.weight, others)
         if people.size > _SMALLER * source.weight.size or people.size > self.room:
             return
-        first = np.empty(people.size, dtype=np.int64)
-        first[numbers] = np.arange(numbers.size)
+        first = first_places(numbers)
         codes, secrets = ([column[first] for column in columns] for columns in (source.codes, source.secrets))
         self.cached.append(_Classes(codes, secrets, people))
         self.cached_nodes = np.vstack([self.cached_nodes, node])

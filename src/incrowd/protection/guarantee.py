@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from incrowd._support.distinct import count_numbers
-from incrowd.backends import encode
+from incrowd._support.distinct import count_numbers, run_starts
+from incrowd.backends import Coded, encode
 from incrowd.classes import Classes, assign_classes, indistinguishable_groups
-from incrowd.measures import measure_diversity
+from incrowd.measures import Diversity, measure_diversity
 from incrowd.protection.problem import Demand
 from incrowd.protection.wildcards import count_matches
 from incrowd.results import Result
@@ -230,29 +230,29 @@ def _fewest_people(table: Table, quasi_identifiers: list[str], demand: Demand, c
     return demand.sample.fewest_people(int(classes.people.min()), demand.k_map)
 
 
-def _reached_l(facts: Any, demand: Demand, classes: Classes, column: Any) -> float:
+def _reached_l(facts: Diversity, demand: Demand, classes: Classes, column: Coded) -> float:
     """The smallest l over classes, by the kind of diversity; for the recursive kind the asked l if it holds, else 1."""
     if demand.diversity == "entropy":
-        return float(facts.entropy_l)
+        return facts.entropy_l
     if demand.diversity == "recursive" and demand.l is not None:
         return float(demand.l) if _is_recursive(demand, classes, column) else 1.0
     return float(facts.distinct)
 
 
-def _reached_delta(facts: Any, classes: Classes, column: Any) -> float | None:
+def _reached_delta(facts: Diversity, classes: Classes, column: Coded) -> float | None:
     """The largest δ over classes; None if a value is missing from a class."""
     pairs, _ = count_numbers(classes.numbers.astype(np.int64) * column.size + column.codes)
     return float(facts.delta) if pairs.size == column.size * np.count_nonzero(np.bincount(classes.numbers)) else None
 
 
-def _is_recursive(demand: Demand, classes: Classes, column: Any) -> bool:
+def _is_recursive(demand: Demand, classes: Classes, column: Coded) -> bool:
     """Recursive (c, l)-diversity: in every class r_1 < c (r_l + r_{l+1} + …), r_i the i-th largest count of a value."""
     assert demand.l is not None
     pairs, counts = count_numbers(classes.numbers.astype(np.int64) * column.size + column.codes)
     number = pairs // column.size
     order = np.lexsort([-counts, number])
     number, counts = number[order], counts[order]
-    starts = np.flatnonzero(np.diff(number, prepend=-1))
+    starts = run_starts(number)
     rank = np.arange(number.size) - np.repeat(starts, np.diff(starts, append=number.size))
     tail = np.bincount(number, weights=np.where(rank >= demand.l - 1, counts, 0))
     return bool(np.all(counts[starts] < demand.c * tail[number[starts]]))

@@ -20,7 +20,6 @@ from incrowd._support.files import read_small_text
 from incrowd.backends import Coded
 from incrowd.errors import InputError
 from incrowd.protection.interval_labels import (
-    LARGEST_SET,
     MOST_PARTS,
     Labels,
     OpenEndedLabels,
@@ -74,9 +73,8 @@ class Level:
         kept = np.flatnonzero(is_kept)
         kept = kept[np.argsort(self.groups[kept], kind="stable")]
         present, starts = np.unique(self.groups[kept], return_index=True)
-        labels: Labels = [ANYTHING] * len(
-            self.labels
-        )  # a group without kept values has no cell, so its label is never shown
+        # a group without kept values has no cell, so its label is never shown
+        labels: Labels = [ANYTHING] * len(self.labels)
         for group, label in zip(present.tolist(), labels_of_codes(column, kept, starts), strict=True):
             too_large = self.labels[group] == ANYTHING and not column.has_distances
             labels[group] = ANYTHING if too_large else label
@@ -331,7 +329,7 @@ def _code_length(column: Coded) -> int:
 
 def _rarest_together(column: Coded) -> list[Labels]:
     """Halve the number of groups at each level by joining the rarest ones, so common values stay single longest."""
-    tally = np.bincount(column.codes, minlength=column.size)
+    tally = column.tally
     groups = [(int(tally[code]), [code]) for code in range(column.size)]
     heapq.heapify(groups)
     levels: list[Labels] = []
@@ -340,5 +338,5 @@ def _rarest_together(column: Coded) -> list[Labels]:
         while len(groups) > wanted:
             first, second = heapq.heappop(groups), groups[0]
             heapq.heapreplace(groups, (first[0] + second[0], sorted(first[1] + second[1])))
-        levels.append(label_groups(column, [codes for _, codes in groups], LARGEST_SET))
+        levels.append(label_groups(column, [codes for _, codes in groups]))
     return levels

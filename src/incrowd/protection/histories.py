@@ -47,7 +47,7 @@ def partition_histories(problem: Problem, person: Coded) -> Recoding:
     points = problem.points()
     region_of = regions_of(problem, ladders_of(problem)) if problem.wishes.restrict else None
     order = _order_by_person(points, person, region_of)
-    lengths = np.bincount(person.codes, minlength=person.size)
+    lengths = person.tally
     blocks = _blocks_of_people(problem, order, lengths, region_of)
     record_of = class_numbers(pack(problem.columns))[0]
     while True:
@@ -87,7 +87,7 @@ def _order_by_person(
     points: NDArray[np.float32], person: Coded, region_of: NDArray[np.int64] | None
 ) -> NDArray[np.int64]:
     """Order of records: by person, then region, then columns, those that vary most within people first."""
-    counts = np.bincount(person.codes, minlength=person.size)
+    counts = person.tally
     variation = np.empty(points.shape[1])
     for c in range(points.shape[1]):
         means = np.bincount(person.codes, weights=points[:, c], minlength=person.size) / counts

@@ -39,13 +39,13 @@ class OpenEndedLabels(ValueLabels):
     """Ranges between values of the column; the first and the last range hide the extreme values (see `widen`)."""
 
 
-def label_groups(column: Coded, groups: Sequence[Sequence[int]], largest: float = math.inf) -> ValueLabels:
+def label_groups(column: Coded, groups: Sequence[Sequence[int]]) -> ValueLabels:
     """The label of every value, given groups of ascending codes: a set, `*` if it is too large, or the single value."""
     labels: Labels = as_written(column.values).to_pylist()
     members: list[Any] = quote_members(as_text(column.values)).fill_null("").to_pylist()
     for codes in groups:
         if len(codes) > 1:
-            label = format_set([members[code] for code in codes]) if len(codes) <= largest else ANYTHING
+            label = format_set([members[code] for code in codes]) if len(codes) <= LARGEST_SET else ANYTHING
             for code in codes:
                 labels[code] = label
     return ValueLabels(labels)
@@ -62,7 +62,7 @@ def equal_parts(column: Coded, parts: int) -> Labels:
         raise InputError(f"a resolution of {parts:,} intervals for {column.name!r}; give 1 to {MOST_PARTS:,}")
     if not column.has_distances:
         starts = [index * column.size // parts for index in range(parts + 1)]
-        return label_groups(column, [range(start, end) for start, end in pairwise(starts)], LARGEST_SET)
+        return label_groups(column, [range(start, end) for start, end in pairwise(starts)])
     place, whole, start = _places(column)
     low, high = place[0], place[-1]
     if whole:
@@ -136,7 +136,7 @@ def quantile_parts(column: Coded, parts: int, joined: int) -> Labels:
     if not column.has_distances:
         raise InputError(f"quantiles of {column.name!r}, which is text; give its hierarchy as a file")
     filled = column.filled_size
-    tally = np.bincount(column.codes, minlength=column.size)[:filled]
+    tally = column.tally[:filled]
     return _value_ranges(column, (np.cumsum(tally) - tally) * parts // max(int(tally.sum()), 1) // joined)
 
 

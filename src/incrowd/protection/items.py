@@ -16,10 +16,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from incrowd._support.distinct import run_starts
 from incrowd._support.progress import Progress, silent
-from incrowd.backends import Coded, class_numbers, encode
-from incrowd.errors import InputError, UnsupportedError
+from incrowd.backends import Coded, class_numbers
+from incrowd.errors import UnsupportedError
 from incrowd.measures import ItemsetAnonymity, itemset_anonymity
+from incrowd.measures.itemsets import distinct_pairs, encode_items, list_item_sets
 from incrowd.protection.hierarchies import Hierarchy, Level
 from incrowd.protection.method_options import require_whole
 from incrowd.protection.recoding import as_text, as_written
@@ -137,10 +139,7 @@ def _require_items(table: Table, person: str, item: str, known: int, k: int) -> 
     """Check the request; return the person and item columns."""
     require_whole("known items", known, 1)
     require_whole("k", k, 2)
-    who, what = encode(table, table.require([person, item], "columns of people and items"))
-    if who.has_null or what.has_null:
-        raise InputError(f"some rows have no value in {person!r} or {item!r}; fill them or leave them out")
-    return who, what
+    return encode_items(table, person, item)
 
 
 def release_rows(columns: Mapping[str, pa.Array], who: Coded) -> pa.Table:
@@ -148,13 +147,6 @@ def release_rows(columns: Mapping[str, pa.Array], who: Coded) -> pa.Table:
     people = draw_pseudonyms(who)
     order = np.argsort(people.to_numpy(), kind="stable")
     return build_release({who.name: people, **columns}, order)
-
-
-def distinct_pairs(owner: NDArray[Any], codes: NDArray[Any], size: int) -> tuple[Codes, Codes]:
-    """Distinct pairs of person and item, sorted by person and then by item."""
-    pairs = np.sort(owner.astype(np.int64) * size + codes)
-    pairs = pairs[np.diff(pairs, prepend=-1) > 0]  # many times faster here than np.unique
-    return pairs // max(size, 1), pairs % max(size, 1)
 
 
 def _generalise_rare(
@@ -224,20 +216,13 @@ def _rare_sets(owner: Codes, codes: Codes, k: int, size: int, memory: float) -> 
 
     One row for each person and rare set, with the indices of its items in `codes`.
     """
-    from incrowd.measures import kernels
-
     lengths = np.bincount(owner) if owner.size else np.zeros(0, dtype=np.int64)
-    total = sum(comb(length, size) * people for length, people in enumerate(np.bincount(lengths).tolist()))
-    if total * 32 > memory:
-        raise UnsupportedError(f"people have {total:,} sets of {size} items, more than memory holds; ask for fewer")
     base = max(int(codes.max(initial=0)) + 1, 2)
     if float(base) ** size >= 2.0**63:
         raise UnsupportedError(f"sets of {size} among {base:,} items are too many to count; ask for fewer")
-    if not total:
+    keys = list_item_sets(codes, lengths, size, base, memory / 4)
+    if not keys.size:
         return np.zeros((0, size), dtype=np.int64)
-    keys = np.empty(total, dtype=np.uint64)
-    starts = np.cumsum(lengths) - lengths
-    kernels.list_sets(codes, starts, lengths, size, base, keys)
     numbers, sizes = class_numbers(keys)
     rare = np.flatnonzero(sizes[numbers] < k)
     person = np.repeat(np.arange(lengths.size), [comb(length, size) for length in lengths.tolist()])[rare]
@@ -253,13 +238,13 @@ def _rare_sets(owner: Codes, codes: Codes, k: int, size: int, memory: float) -> 
 def _cover(members: Codes, owner: Codes, support: Codes) -> Codes:
     """Indices of items such that every set loses one: greedily, for each person the item in most of their sets."""
     suppressed = [members[:0, 0]]
-    first = np.flatnonzero(np.diff(owner, prepend=-1))
+    first = run_starts(owner)
     while members.size:
         score = np.bincount(members.ravel(), minlength=owner.size).astype(np.float64)
         score[score > 0] += support[score > 0] / (support.max() + 1)
         best = np.maximum.reduceat(score, first)[np.searchsorted(owner[first], owner)]
         chosen = np.flatnonzero((score > 0) & (score == best))
-        chosen = chosen[np.flatnonzero(np.diff(owner[chosen], prepend=-1))]  # one item for each person
+        chosen = chosen[run_starts(owner[chosen])]  # one item for each person
         suppressed.append(chosen)
         is_suppressed = np.zeros(owner.size, dtype=np.bool_)
         is_suppressed[chosen] = True

@@ -23,6 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from incrowd._support.distinct import first_places
 from incrowd.backends import Coded, class_numbers, encode, pack
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.hierarchies import Hierarchy, covered_by_labels
@@ -100,7 +101,7 @@ class PopulationTable:
     def smallest(self, table: Table, names: Sequence[str]) -> int:
         """The fewest people of the population that a row of a released table covers."""
         coded = encode(table, names)
-        _, first = np.unique(class_numbers(pack(coded))[0], return_index=True)
+        first = first_places(class_numbers(pack(coded))[0])
         labels = [(column.codes[first], as_text(column.values).to_pylist()) for column in coded]
         return int(self.count(names, labels).min())
 
@@ -194,8 +195,6 @@ def read_population(data: Any, columns: Sequence[Coded], hierarchies: Mapping[st
     names = [column.name for column in columns]
     table = read_table(data, scales={column.name: column.stated for column in columns if column.stated})
     table.require(names, "quasi-identifiers in the population")
-    if not table.rows:
-        raise InputError(f"{table.name} has columns but no rows")
     coded = []
     for ours, theirs in zip(columns, encode(table, names), strict=True):
         theirs = replace(theirs, stated=ours.stated)  # a `Table` keeps its own scales, so state them again
@@ -208,8 +207,7 @@ def read_population(data: Any, columns: Sequence[Coded], hierarchies: Mapping[st
             _require_exact(column)
         coded.append(theirs)
     numbers, people = class_numbers(pack(coded))
-    first = np.empty(people.size, dtype=np.int64)
-    first[numbers] = np.arange(numbers.size)
+    first = first_places(numbers)
     levels = {one.name: hierarchies[one.name].levels(one)[1:] for one in coded if one.name in hierarchies}
     named = {
         name: covered_by_labels([one for one in several if not one.from_values]) for name, several in levels.items()

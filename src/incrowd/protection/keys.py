@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from incrowd._support.files import read_small
 from incrowd.backends import Coded
+from incrowd.backends.counts import record_without_person
 from incrowd.errors import InputError
 from incrowd.protection.batch_fingerprints import cells_as_text
 from incrowd.wording import counted
@@ -56,7 +57,7 @@ def derive_pseudonyms(person: Coded, key: bytes, purpose: bytes = b"person") -> 
     secret = hashlib.sha256(key).digest()
     texts = cells_as_text(pa.chunked_array([person.values]))
     if None in texts:
-        raise InputError(f"some records have no value in the person column {person.name!r}; fill it or leave them out")
+        raise record_without_person(person.name)
     if same := len(texts) - len({*texts}):
         raise InputError(
             f"{counted(same, 'person differs', 'people differ')} from another in {person.name!r} only by blanks or in "

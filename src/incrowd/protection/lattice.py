@@ -17,9 +17,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from incrowd._support.distinct import run_starts
 from incrowd.backends import Coded, pack
 from incrowd.protection.hierarchies import Hierarchy, Level, is_category
-from incrowd.protection.interval_labels import LARGEST_SET, Labels, label_groups
+from incrowd.protection.interval_labels import Labels, label_groups
 from incrowd.protection.problem import Problem, as_days, as_floats, offset_of
 from incrowd.special import Floats
 
@@ -43,7 +44,7 @@ def similar_hierarchy(problem: Problem, index: int) -> Hierarchy:
     others = [other for place, other in enumerate(problem.columns) if place != index]
 
     def rule(_: Coded) -> list[Labels]:
-        return [label_groups(column, groups, LARGEST_SET) for groups in _levels(column, others)]
+        return [label_groups(column, groups) for groups in _levels(column, others)]
 
     return Hierarchy("similar", rule)
 
@@ -75,7 +76,7 @@ def _fewer(groups: int) -> int:
 
 def _start(column: Coded, others: list[Coded]) -> tuple[list[list[int]], Floats]:
     """The initial groups, and their counts with every bin of every other column."""
-    tally = np.bincount(column.codes, minlength=column.size)
+    tally = column.tally
     by_frequency = np.argsort(-tally, kind="stable")
     group_of = np.empty(column.size, dtype=np.int64)
     group_of[by_frequency] = np.minimum(np.arange(column.size), _MOST_VALUES - 1)
@@ -92,7 +93,7 @@ def _start(column: Coded, others: list[Coded]) -> tuple[list[list[int]], Floats]
 
 def _bins(column: Coded) -> NDArray[np.int64]:
     """The bin of every value: ranges of about equally many records; for categories the commonest and the rest."""
-    tally = np.bincount(column.codes, minlength=column.size)
+    tally = column.tally
     if column.has_order:
         ranges: NDArray[np.int64] = (np.cumsum(tally) - tally) * _BINS // max(int(tally.sum()), 1)
         return ranges
@@ -259,7 +260,7 @@ def _spread_of_pairs(pairs: NDArray[np.int64]) -> float:
 def _sums(counts: NDArray[np.int64], groups: NDArray[np.uint32]) -> Floats:
     """The sums of the rows of counts by group."""
     order = np.argsort(groups, kind="stable")
-    starts = np.flatnonzero(np.diff(groups[order].astype(np.int64), prepend=-1))
+    starts = run_starts(groups[order])
     return np.add.reduceat(counts[order], starts, axis=0).astype(np.float64)
 
 

@@ -22,7 +22,7 @@ from incrowd.protection.numbers_as_ranges import numbers_as_ranges
 from incrowd.protection.registry import PROTECTION_METHODS
 from incrowd.protection.release_log import ReleaseLog
 from incrowd.tables import RowKind, Table, describe_rows, read_table
-from incrowd.tables.write import is_text
+from incrowd.tables.write import is_text_file
 
 if TYPE_CHECKING:
     from incrowd.protection.result import Protected
@@ -234,4 +234,4 @@ def write_mark(safe: Protected, written: Path, target: Path, progress: Progress 
     """Write the mark of a released file, as yet at the path `written`: facts of the original, and the log."""
     facts = facts_of_protected(safe, progress=progress)
     if facts is not None:
-        write_facts(escape_names(facts) if is_text(target) else facts, ReleaseLog.of(safe), written, target)
+        write_facts(escape_names(facts) if is_text_file(target) else facts, ReleaseLog.of(safe), written, target)

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from incrowd._support.distinct import run_starts
 from incrowd.backends import Coded, class_numbers, encode, pack
 from incrowd.errors import InputError
 from incrowd.protection.hierarchies import Hierarchy, covered_by_labels
@@ -192,7 +193,7 @@ def _modes(column: Coded, codes: NDArray[np.unsignedinteger], numbers: NDArray[n
     pairs, counts = np.unique(numbers.astype(np.int64) * column.size + codes, return_counts=True)
     number, code = np.divmod(pairs, column.size)
     order = np.lexsort([code, -counts, number])
-    first = order[np.flatnonzero(np.diff(number[order], prepend=-1))]
+    first = order[run_starts(number[order])]
     values = column.values if column.has_distances else as_written(column.values)
     return values.take(pa.array(code[first]))
 

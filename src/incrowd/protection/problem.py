@@ -126,9 +126,7 @@ class Problem:
 
     def part(self, rows: NDArray[np.int64], progress: Progress) -> Problem:
         """The problem of protecting some of the records."""
-        columns, sensitive = (
-            [replace(column, codes=column.codes[rows]) for column in group] for group in (self.columns, self.sensitive)
-        )
+        columns, sensitive = ([column.take(rows) for column in group] for group in (self.columns, self.sensitive))
         changes: dict[str, Any] = {"columns": columns, "sensitive": sensitive, "rows": rows.size, "asked": ()}
         return replace(self.counted(), progress=progress, **changes)
 
@@ -162,7 +160,7 @@ class Problem:
     def tally(self, index: int) -> NDArray[np.int64]:
         """Count of each value of a column in the whole table."""
         column = self.columns[index]
-        return np.bincount(column.codes, minlength=column.size) if self.tallies is None else self.tallies[index]
+        return column.tally if self.tallies is None else self.tallies[index]
 
     def _scaled(self, index: int) -> NDArray[np.float64]:
         column = self.columns[index]
@@ -272,6 +270,6 @@ def as_floats(values: pa.Array, first: int = 0) -> NDArray[np.float64]:
 def moments(column: Coded, place: NDArray[np.float64], tally: NDArray[np.int64] | None = None) -> tuple[float, float]:
     """Mean and standard deviation of a column over its records, from the counts of its codes."""
     if tally is None:
-        tally = np.bincount(column.codes, minlength=column.size)
+        tally = column.tally
     mean = float(tally @ place) / tally.sum()
     return mean, float(np.sqrt(tally @ (place - mean) ** 2 / tally.sum()))

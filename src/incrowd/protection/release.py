@@ -27,7 +27,7 @@ from incrowd.protection.keys import as_pseudonyms, derive_pseudonyms
 from incrowd.protection.marks import mark_of
 from incrowd.protection.original_facts import write_mark
 from incrowd.tables import Table, escape_formula, read_table, write_into
-from incrowd.tables.write import is_text
+from incrowd.tables.write import is_text_file
 from incrowd.tables.written_file import check_metadata
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ def _check_guarantee(protected: Protected, file: Path) -> None:
     """Refuse a written file with another number of rows, or one that misses the guarantee."""
 
     def in_file(name: str) -> str:
-        return escape_formula(name) if is_text(file) else name
+        return escape_formula(name) if is_text_file(file) else name
 
     scales = {} if protected.original is None else protected.original.scales
     written = read_table(file, scales={in_file(name): scales[name] for name in protected.diverse if name in scales})

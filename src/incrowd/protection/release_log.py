@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from incrowd.backends.arrow_columns import is_number, is_text, value_type
 from incrowd.errors import InputError
 from incrowd.protection.problem import DIVERSITIES, Demand
 from incrowd.results import Result
@@ -149,13 +150,14 @@ def kinds_of(types: Mapping[str, pa.DataType]) -> dict[str, str]:
 
 
 def _kind(one: pa.DataType) -> str:
-    one = one.value_type if pa.types.is_dictionary(one) else one
-    if pa.types.is_integer(one) or pa.types.is_floating(one) or pa.types.is_decimal(one):
+    one = value_type(one)
+    if is_number(one):
         return "number"
     if pa.types.is_date(one) or pa.types.is_timestamp(one):
         return "date"
-    is_text = pa.types.is_string(one) or pa.types.is_large_string(one) or pa.types.is_string_view(one)
-    return "text" if is_text else "yes/no" if pa.types.is_boolean(one) else "other"
+    if is_text(one) or pa.types.is_string_view(one):
+        return "text"
+    return "yes/no" if pa.types.is_boolean(one) else "other"
 
 
 def _why_closed(safe: Protected) -> str | None:

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import encode
+from incrowd.backends.arrow_columns import value_type
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.api import protect
 from incrowd.protection.batch_fingerprints import BatchFingerprints, is_first_batch
@@ -337,6 +338,6 @@ def _stack(upper: pa.Table, lower: pa.Table, *, as_text: bool = False) -> pa.Tab
 
 def decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """The column without dictionary encoding; all types of text become string."""
-    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    kind = value_type(column.type)
     kind = pa.string() if pa.types.is_large_string(kind) or pa.types.is_string_view(kind) else kind
     return pc.cast(column, kind)

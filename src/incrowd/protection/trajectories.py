@@ -22,9 +22,10 @@ from incrowd.errors import InputError, UnsupportedError
 from incrowd.forecasts.law import forecast_fit
 from incrowd.forecasts.result import Parameter
 from incrowd.measures import ItemsetAnonymity, itemset_anonymity
+from incrowd.measures.itemsets import distinct_pairs
 from incrowd.pitman_yor import fit_curve
 from incrowd.protection.hierarchies import Hierarchy
-from incrowd.protection.items import Codes, distinct_pairs, release_rows, suppress_rare_sets
+from incrowd.protection.items import Codes, release_rows, suppress_rare_sets
 from incrowd.protection.method_options import require_whole
 from incrowd.protection.resolutions import (
     Resolution,

@@ -15,11 +15,9 @@ from incrowd.wording import listed
 CODED_TOPICS = frozenset(
     {"sex", "area", "country", "language", "ethnicity", "occupation", "industry", "marital status"}
 )
-_AMOUNT = (
-    re.compile(  # names on the topics in CODED_TOPICS that are amounts: years of immigration, sizes of towns, scores
-        r"y(ea)?rs?|yoep|decade|siz|pop$|popul|dens|decile|depriv|rank|scor|prest|hisei|sei\d*$|hours|hrs|num$|count$|"
-        r"(^|[^a-z])(lat|lon|lng|age|number of|n)([^a-z]|$)|latit|longit|coord|easting|northing|distance"
-    )
+_AMOUNT = re.compile(  # names on CODED_TOPICS that are amounts: years of immigration, sizes of towns, scores
+    r"y(ea)?rs?|yoep|decade|siz|pop$|popul|dens|decile|depriv|rank|scor|prest|hisei|sei\d*$|hours|hrs|num$|count$|"
+    r"(^|[^a-z])(lat|lon|lng|age|number of|n)([^a-z]|$)|latit|longit|coord|easting|northing|distance"
 )
 
 

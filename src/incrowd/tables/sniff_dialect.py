@@ -6,11 +6,15 @@ import codecs
 import csv
 import io
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from incrowd.errors import InputError
 from incrowd.tables.headers import check_header, join_header
+
+Read = TypeVar("Read")
 
 BLOCK_BYTES = 1 << 24  # bytes read at a time; no line may be longer
 SNIFFED_BYTES = 256 * 1024  # bytes read to find the separator
@@ -56,6 +60,21 @@ def candidate_encodings(path: str, encoding: str | None) -> list[str]:
         )
     utf8 = "utf-8-sig" if head.startswith(codecs.BOM_UTF8) else "utf-8"
     return [utf8] if encoding is not None else [utf8, *_FALLBACK_ENCODINGS]
+
+
+def read_in_encoding(path: str, encoding: str | None, name: str, read: Callable[[str], Read]) -> tuple[str, Read]:
+    """Read a file in the first of the candidate encodings that decodes it; also returns the encoding.
+
+    Args:
+        path: the file, or the first file of a table.
+        encoding: the stated encoding; None if it is not known.
+        name: the table's name in messages.
+        read: callback that reads in an encoding; raises UnicodeError if the file is in another one.
+    """
+    for candidate in candidate_encodings(path, encoding):
+        with suppress(UnicodeError):
+            return candidate, read(candidate)
+    raise InputError(f"{name} cannot be read as {candidate}; try another encoding", hint="encoding")
 
 
 def _is_utf8(head: bytes) -> bool:

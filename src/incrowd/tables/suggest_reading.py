@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from incrowd.backends.arrow_columns import is_text
 from incrowd.backends.scales import ScaleKind
 from incrowd.tables.code_systems import recognise_codes
 from incrowd.tables.guess_scales import CODED_TOPICS
@@ -168,7 +169,7 @@ def find_not_asked_values(values: pa.Array) -> pa.BooleanArray:
         negative = {*values.filter(pc.fill_null(pc.less(values, pa.scalar(0, kind)), False)).to_pylist()}
         usual = negative if negative <= {*_MISSING_CODES} else set()
         return pc.or_(is_missing, pc.is_in(values, value_set=pa.array(sorted({*usual, *_high_codes(values)}), kind)))
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+    if is_text(kind):
         codes = pa.array([".", *map(str, _MISSING_CODES)], kind)
         says_so = pc.is_in(_letters(values), value_set=pa.array(sorted(NOT_ASKED), kind))
         says_so = pc.or_(says_so, pc.is_in(pc.utf8_trim_whitespace(values), value_set=codes))

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from incrowd.backends.arrow_columns import is_text
 from incrowd.tables.roles.names import word_list, words_of
 from incrowd.tables.suggest_reading import NOT_ASKED, codes_among, find_not_asked_values
 
@@ -38,7 +39,7 @@ def find_untold_values(values: pa.Array) -> tuple[NDArray[np.bool_], NDArray[np.
             found.discard(ends["min"])
         return surely | pc.is_in(values, pa.array(sorted(found), values.type)).to_numpy(zero_copy_only=False), surely
     may_be = find_not_asked_values(values).to_numpy(zero_copy_only=False).copy()
-    if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+    if is_text(values.type):
         surely |= may_be
         untold, perhaps = word_list("values", "untold"), word_list("values", "perhaps_untold")
         signs = not pc.any(pc.equal(values, "+")).as_py()

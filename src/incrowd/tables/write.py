@@ -61,7 +61,7 @@ def write_into(table: pa.Table, file: Path, codebook: FileCodebook | None = None
         codebook: value labels and descriptions, for formats that hold them.
     """
     extension = file.suffix.lower()
-    if extension in COMPRESSIONS and is_text(file):
+    if extension in COMPRESSIONS and is_text_file(file):
         with closing(PrivateFolder()) as private:  # only its owner may read the uncompressed copy
             plain = private.path / file.with_suffix("").name
             write_into(table, plain, codebook)
@@ -74,10 +74,10 @@ def write_into(table: pa.Table, file: Path, codebook: FileCodebook | None = None
     WRITERS[extension](table, file, codebook or FileCodebook())
 
 
-def is_text(file: Path) -> bool:
+def is_text_file(file: Path) -> bool:
     """True if a file is delimited text, compressed or not.
 
-    >>> is_text(Path("people.csv.gz")), is_text(Path("people.parquet"))
+    >>> is_text_file(Path("people.csv.gz")), is_text_file(Path("people.parquet"))
     (True, False)
     """
     return bool(re.search(r"\.(csv|tsv)(\.|$)", full_suffix(file).lower()))
@@ -90,7 +90,7 @@ def describe_text(table: pa.Table, file: Path, codebook: FileCodebook) -> str:
     >>> describe_text(pa.table({"x": [1.5], "y": [2]}), Path("a.csv"), FileCodebook(dialect=TextDialect(";", ",")))
     'cells parted by semicolons, decimal commas'
     """
-    if not is_text(file):
+    if not is_text_file(file):
         return ""
     ending = ".tsv" if ".tsv" in full_suffix(file).lower() else ".csv"
     return codebook.dialect.for_file([table], ending).in_words(codebook.dialect)

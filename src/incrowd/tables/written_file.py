@@ -10,7 +10,7 @@ from incrowd.backends.arrow_columns import count_entries
 from incrowd.errors import UnsupportedError
 from incrowd.tables.formats import format_of
 from incrowd.tables.read import read_table
-from incrowd.tables.write import is_text
+from incrowd.tables.write import is_text_file
 
 
 def check_metadata(file: Path) -> None:
@@ -19,7 +19,7 @@ def check_metadata(file: Path) -> None:
     Raises:
         UnsupportedError: the file holds more than its cells.
     """
-    if is_text(file):
+    if is_text_file(file):
         return
     known = format_of(file)
     if known is None or known.stored is None:

@@ -18,7 +18,7 @@ from incrowd.tables import read_table
 from incrowd.tables.formats import WRITERS
 from incrowd.tables.formats.write_delimited import csv_blocks
 from incrowd.tables.text_dialect import TextDialect
-from incrowd.tables.write import is_text, write_into
+from incrowd.tables.write import is_text_file, write_into
 from incrowd.web.releases import Release
 from incrowd.web.session_table import OpenTable
 
@@ -69,7 +69,7 @@ def release_hashes(release: Release, name: str, table: OpenTable) -> dict[str, s
     """
     ending = upload_ending(table)
     found = {file_name(table.name, name, "parquet"): file_hash(release.file)}
-    if is_text(Path(f"table.{ending}")):
+    if is_text_file(Path(f"table.{ending}")):
         text = hashlib.sha256()
         for block in csv_of(release.file, table.table.codebook.dialect, ending):
             text.update(block)

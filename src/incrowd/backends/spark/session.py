@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from incrowd._support.addresses import masked
+from incrowd.backends.arrow_columns import without_dictionary
 from incrowd.errors import IncrowdError, InputError, MissingDependencyError
 
 if TYPE_CHECKING:
@@ -223,10 +224,7 @@ def open_on_spark(paths: list[str], session: SparkSession) -> DataFrame:
 
 def send_to_spark(rows: pa.Table, session: SparkSession) -> DataFrame:
     """Send rows of this machine to the cluster as a frame."""
-    plain = [
-        column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
-        for column in rows.columns
-    ]
+    plain = [without_dictionary(column) for column in rows.columns]
     with spark_errors("the table", "its rows could not be sent to Spark; a column has a type that Spark has not"):
         return session.createDataFrame(pa.table(plain, names=rows.column_names))
 

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded
+from incrowd.backends.counts import record_without_person
 from incrowd.errors import InputError
 from incrowd.protection.keys import derive_pseudonyms, read_key
 from incrowd.protection.perturbation.step import ColumnsSoFar, Readers, Step, StepOutcome, taken
@@ -88,9 +89,7 @@ class ShiftDates(Step):
             return self.multiple * columns.draws.integers(-most, most, rows, endpoint=True)
         (person,) = columns.coded([self.person])
         if person.has_null:
-            raise InputError(
-                f"some records have no value in the person column {self.person!r}; fill it or leave them out"
-            )
+            raise record_without_person(self.person)
         shifts: NDArray[np.int64]
         if self.key is None:
             shifts = columns.draws.integers(-most, most, person.size, endpoint=True)

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from incrowd._support.seed import require_seed
+from incrowd.backends.arrow_columns import without_dictionary
 from incrowd.errors import InputError
 from incrowd.protection.method_options import PerturbOptions
 from incrowd.protection.perturbation.coding import BottomCode, Round, TopCode
@@ -152,7 +153,7 @@ def _count_changed(columns: ColumnsSoFar, name: str) -> int:
     ((_, original),) = columns.table.read([name])
     current = columns.changed[name]
     original = pa.concat_arrays(original.chunks) if original.num_chunks else pa.array([], original.type)
-    original = original.cast(original.type.value_type) if pa.types.is_dictionary(original.type) else original
+    original = without_dictionary(original)
     equal = pc.fill_null(pc.equal(original.cast(current.type, safe=False), current), False)
     is_same = pc.or_(equal, pc.and_(pc.is_null(original), pc.is_null(current)))
     return len(current) - int(pc.sum(is_same).as_py())

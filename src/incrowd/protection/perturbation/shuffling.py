@@ -83,7 +83,7 @@ def _predictors(column: Coded) -> Floats:
     if column.has_distances:
         scores = np.nan_to_num(_scores(column))
         return np.stack([scores, np.isnan(_scores(column))], axis=1) if column.has_null else scores[:, None]
-    commonest = np.argsort(-np.bincount(column.codes, minlength=column.size), kind="stable")[1:_MOST_CATEGORIES]
+    commonest = np.argsort(-column.tally, kind="stable")[1:_MOST_CATEGORIES]
     dummies: Floats = (column.codes[:, None] == commonest).astype(np.float64)
     return dummies
 

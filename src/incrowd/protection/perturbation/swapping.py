@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd._support.distinct import first_places
 from incrowd.backends import Coded, class_numbers, pack
 from incrowd.errors import InputError
 from incrowd.protection.perturbation.step import ColumnsSoFar, Readers, Step, StepOutcome, read_names, taken
@@ -172,8 +173,7 @@ class _Units:
             if column.has_null:
                 raise InputError(f"some records have no value in the household column {household!r}; fill it")
             of_record, number = column.codes.astype(np.int64), column.size
-        first = np.empty(number, dtype=np.int64)
-        first[of_record[::-1]] = np.arange(rows)[::-1]
+        first = first_places(of_record)
         by_place = class_numbers(pack(places))[0].astype(np.int64)
         if np.any(by_place[first[of_record]] != by_place):
             raise InputError(f"some households have members in several places ({listed([c.name for c in places])})")
@@ -184,7 +184,7 @@ class _Units:
     def profile(self, column: Coded) -> Coded:
         """A column of units: equal codes for units whose members have the same values, in any order."""
         if self.number == self.of_record.size:
-            return Coded(column.name, column.codes[self.first], column.values, column.stated)
+            return column.take(self.first)
         order = np.lexsort([column.codes, self.of_record])
         starts = np.cumsum(self.sizes) - self.sizes
         codes = column.codes[order].tolist()

@@ -51,8 +51,8 @@ from incrowd.tables.sniff_dialect import (
     BLOCK_BYTES,
     SNIFFED_BYTES,
     Dialect,
-    candidate_encodings,
     parse_rows,
+    read_in_encoding,
     sniff_dialect,
 )
 from incrowd.tables.text_dialect import TextDialect
@@ -117,31 +117,28 @@ class _Loaded:
 
     cells: Path
     dialect: Dialect
-    inference: TypeInference
     codes: ColumnCodes
-    notes: list[str]
+    inference: TypeInference
     bad_lines: int
+    notes: list[str]
 
 
 def _load_file(path: str, name: str, options: ReadOptions, workspace: Workspace, file: str) -> _Loaded:
     """Copy one file, in the first encoding that decodes it."""
     cells = workspace.folder / f"{file}.parquet"
-    for encoding in candidate_encodings(path, options.encoding):
-        try:
-            dialect = sniff_dialect(path, options.separator, encoding, options.header_rows or 1)
-            _check_width(dialect, options.most_columns)
-            codes = ColumnCodes(options.missing.by_column)
-            inference, bad_lines, notes = _load(path, dialect, options, codes, cells)
-        except UnicodeError:
-            continue  # not in this encoding
-        break
-    else:
-        raise InputError(f"{name} cannot be read as {encoding}; try another encoding", hint="encoding")
+
+    def load(encoding: str) -> _Loaded:
+        dialect = sniff_dialect(path, options.separator, encoding, options.header_rows or 1)
+        _check_width(dialect, options.most_columns)
+        codes = ColumnCodes(options.missing.by_column)
+        return _Loaded(cells, dialect, codes, *_load(path, dialect, options, codes, cells))
+
+    encoding, loaded = read_in_encoding(path, options.encoding, name, load)
     if options.encoding is None and not encoding.startswith("utf-8"):
-        notes.append(f"the file is not UTF-8; it was read as {encoding} (give the encoding if it is another)")
-    if bad_lines:
-        notes.append(_describe_bad_lines(path, dialect, bad_lines, options.skip_bad_lines))
-    return _Loaded(cells, dialect, inference, codes, notes, bad_lines)
+        loaded.notes.append(f"the file is not UTF-8; it was read as {encoding} (give the encoding if it is another)")
+    if loaded.bad_lines:
+        loaded.notes.append(_describe_bad_lines(path, loaded.dialect, loaded.bad_lines, options.skip_bad_lines))
+    return loaded
 
 
 def _check_width(dialect: Dialect, most_columns: int | None) -> None:

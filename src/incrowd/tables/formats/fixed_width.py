@@ -21,7 +21,7 @@ from incrowd.errors import InputError
 from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions
 from incrowd.tables.infer_types import NULL_WORDS, TypeInference, candidate_types
 from incrowd.tables.missing_codes import ColumnCodes
-from incrowd.tables.sniff_dialect import BLOCK_BYTES, candidate_encodings
+from incrowd.tables.sniff_dialect import BLOCK_BYTES, read_in_encoding
 from incrowd.wording import counted
 
 _LAYOUT = "a layout has a line for each column: name,start,end, or name,start,width; the first character is 1"
@@ -67,22 +67,14 @@ def open_fixed_width(paths: list[str], name: str, options: ReadOptions) -> FileC
         raise InputError(f"{name} is fixed-width text, which needs a layout; {_LAYOUT}", hint="layout")
     places = read_layout(options.layout)
     workspace = options.workspace or Workspace(options.memory)
-    for encoding in candidate_encodings(paths[0], options.encoding):
-        cut_short: list[int] = []
-        unread: list[int] = []
+
+    def load(encoding: str) -> tuple[Path, TypeInference, ColumnCodes, list[int], list[int]]:
         inference = TypeInference({place.name: candidate_types(",") for place in places}, NULL_WORDS, options.dates)
-        codes = ColumnCodes(options.missing.by_column)
-        try:
-            cells = spool(
-                _batches(paths, encoding, places, options, codes, inference, name, cut_short, unread),
-                workspace.folder,
-                name,
-            )
-        except UnicodeError:
-            continue  # not in this encoding
-        break
-    else:
-        raise InputError(f"{name} cannot be read as {encoding}; try another encoding", hint="encoding")
+        codes, cut_short, unread = ColumnCodes(options.missing.by_column), list[int](), list[int]()
+        batches = _batches(paths, encoding, places, options, codes, inference, name, cut_short, unread)
+        return spool(batches, workspace.folder, name), inference, codes, cut_short, unread
+
+    _, (cells, inference, codes, cut_short, unread) = read_in_encoding(paths[0], options.encoding, name, load)
     conversions = codes.blank_numbers([cells], inference.conversions(), options.missing.everywhere)
     rows = spooled_rows([cells], name=name, memory=options.memory, workspace=workspace, conversions=conversions)
     notes = [f"read as fixed-width text by the layout {Path(options.layout).name}"]

@@ -37,9 +37,8 @@ def have_check_digits(values: Iterable[str]) -> bool:
     >>> have_check_digits(plain), have_check_digits(code + str(-sum(map(int, code)) % 11 % 10) for code in plain)
     (False, True)
     """
-    codes = [
-        "".join(parts).upper() for parts in _without_repeated_parts(sorted({*values}))
-    ]  # sorted, independent of the row order
+    ordered = sorted({*values})  # independent of the row order
+    codes = ["".join(parts).upper() for parts in _without_repeated_parts(ordered)]
     if not codes:
         return False
     length, times = Counter(map(len, codes)).most_common(1)[0]

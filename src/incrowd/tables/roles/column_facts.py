@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from incrowd._support.distinct import count_in_order
 from incrowd._support.memory import require_memory
-from incrowd.backends.arrow_columns import count_entries
+from incrowd.backends.arrow_columns import count_entries, is_text
 from incrowd.backends.counts import ColumnCounts
 from incrowd.errors import InputError
 from incrowd.tables.generalised import parse_generalised
@@ -129,7 +129,7 @@ def look_at_columns(table: Table, names: Sequence[str]) -> list[ColumnFacts]:
 def _look(name: str, column: pa.ChunkedArray, memory: int) -> ColumnFacts:
     _require_room(name, column, memory)
     if pa.types.is_dictionary(column.type):
-        if column.type.value_type in (pa.string(), pa.large_string()) and len(column):
+        if is_text(column.type) and len(column):
             counted = _count_texts(column)
             nulls = len(column) - int(counted.times.sum())
             return _facts(name, column.type.value_type, counted, len(counted.values), nulls, len(column))
@@ -235,7 +235,7 @@ def _count_contacts(counted: _Counted) -> tuple[int, int]:
     address is counted separately, in all texts that contain it: the address of an office does not hide those of people.
     """
     texts = counted.values
-    if texts.type not in (pa.string(), pa.large_string()):
+    if not is_text(texts.type):
         return 0, 0
     if (pc.max(pc.binary_length(texts)).as_py() or 0) < _SHORTEST:
         return 0, 0
@@ -285,7 +285,7 @@ def _sample(counted: _Counted, kind: str) -> tuple[Any, ...]:
     sample = counted.values.take(pa.array(order[np.searchsorted(ends, cells, side="right")])).to_pylist()
     if kind in {"integer", "number"}:
         return tuple(float(cell) for cell in sample)
-    return tuple(cell if isinstance(cell, str) else str(cell) for cell in sample)
+    return tuple(map(str, sample))
 
 
 def _kind(type_: pa.DataType) -> str:

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from incrowd._support.chance import NEARLY_ALL, OF_CHANCE, is_beyond_chance
-from incrowd._support.distinct import count_numbers
+from incrowd._support.distinct import count_numbers, run_starts
 from incrowd.backends import encode
 from incrowd.tables.roles.column_role import SuggestedRole
 from incrowd.tables.roles.names import find_topics
@@ -41,10 +41,7 @@ _NEIGHBOURS = 5  # smallest units apart, up to which two amounts are near
 _TIMES_NEAR = 10  # pairs of rows with equal amounts for each pair with near amounts (on average), at least
 _FEW_COMMON = 0.02  # common for each shared amount, above which single amounts are counted too
 _MANY_COMMON = 0.4  # common for each shared amount, above which the column is a tariff
-_SHARED_FOR_SINGLE = {
-    True: 0.7,
-    False: 1.5,
-}  # shared for each single amount, at least; False: whole amounts, some common
+_SHARED_FOR_SINGLE = {True: 0.7, False: 1.5}  # shared for each single amount, at least; False: some are common
 _ROWS = 20_000  # rows that are compared
 _TRIED = 60  # columns that may link rows, and attributes that are compared for each; those of people first
 _CELLS, _FEW = 20_000_000, 8  # cells of attributes in memory at once, and attributes that are always compared
@@ -186,7 +183,7 @@ def shares_exact_amounts(table: Table, one: SuggestedRole) -> bool:
         return False
     order = np.argsort(amounts)
     values = np.rint(units[whole[0]][order]).astype(np.int64)
-    times = np.bincount(column.codes, minlength=column.size)[: column.filled_size][order]
+    times = column.tally[: column.filled_size][order]
     values, times = values[values % _ROUND != 0], times[values % _ROUND != 0]
     few = np.where(times <= _IN_HOUSEHOLD, times, 0)
     near = 0
@@ -261,7 +258,7 @@ def _linked_groups(codes: _Codes, values: int) -> tuple[_Codes, _Codes]:
         shared &= np.cumsum(np.where(shared, sizes, 0)) <= _ROWS
     rows = np.flatnonzero(np.append(shared, False)[np.minimum(codes, values)])
     rows = rows[np.argsort(codes[rows], kind="stable")]
-    return rows, np.flatnonzero(np.diff(codes[rows], prepend=-1))
+    return rows, run_starts(codes[rows])
 
 
 def _usual_values(codes: _Codes, starts: _Codes) -> tuple[_Codes, float]:
@@ -274,7 +271,7 @@ def _usual_values(codes: _Codes, starts: _Codes) -> tuple[_Codes, float]:
     cells, counts = count_numbers(np.repeat(np.arange(starts.size), sizes) * width + codes)
     group = cells // width
     order = np.lexsort((cells, -counts, group))
-    usual = cells[order[np.flatnonzero(np.diff(group, prepend=-1))]] % width
+    usual = cells[order[run_starts(group)]] % width
     return usual, float(codes.size - np.sum(counts * (counts / sizes[group])))
 
 

@@ -12,10 +12,7 @@ from incrowd.tables.roles.column_facts import ColumnFacts
 from incrowd.tables.roles.names import topics, whole_words, word_list, word_pattern, words_of
 
 MANY = 20  # distinct values, above which a column is not a short list of categories
-_NEARLY_ALL, _FROM_ROWS = (
-    0.95,
-    100,
-)  # distinct values for each cell that name records, in a column of at least 100 cells
+_NEARLY_ALL, _FROM_ROWS = 0.95, 100  # distinct values for each cell that name records, in a column of 100 cells or more
 _MOST = 0.9  # share of the cells that must pass a test
 _CHAPTERS = 3  # different first letters of diagnosis codes, at least; other codes have one letter before a number
 _NUMBER_OF_SOMETHING = re.compile("id|code|num|nr")  # part of an unlisted name of a number: schidkn, wardnr

@@ -15,7 +15,7 @@ from incrowd.assessment import Assessment
 from incrowd.assessment.command_line import to_call, to_command
 from incrowd.tables.formats import format_of
 from incrowd.tables.text_dialect import TextDialect
-from incrowd.tables.write import is_text
+from incrowd.tables.write import is_text_file
 from incrowd.web import models
 from incrowd.web.action_buttons import ActionDone, ActionQuestion, ActionView, list_actions
 from incrowd.web.api.dependencies import TheJob, TheServer, TheSession, refusals
@@ -101,7 +101,7 @@ def download_table(
     name = file_name(table.name, job.name or ("filled" if job.kind == "regeneration" else "protected"), kind)
     if as_stored:
         return FileResponse(file, media_type="application/vnd.apache.parquet", headers=as_attachment(name))
-    if is_text(Path(name)):
+    if is_text_file(Path(name)):
         dialect = table.table.codebook.dialect if format == "upload" else TextDialect()
         media = "text/csv" if kind == "csv" else "text/tab-separated-values"
         return StreamingResponse(csv_of(file, dialect, kind), media_type=media, headers=as_attachment(name))
