@@ -5,9 +5,9 @@ import pyarrow as pa
 import pyarrow.csv
 import pytest
 
-from incrowd import assess, check
+from incrowd import assess, check, protect
 from incrowd.assessment import Question, judge_release
-from incrowd.errors import InputError
+from incrowd.errors import InputError, UnsupportedError
 from incrowd.populations.result import PopulationRisk
 from incrowd.recipients import judge, settle_limits
 
@@ -298,3 +298,12 @@ def test_dates_that_are_read_as_text_are_all_that_is_advised():
     (action,) = found.verdict.actions
     assert action.sentence.startswith("Dates in birth are read as text")
     assert action.commands == ()  # a smaller audience does not mend them
+
+
+def test_dates_in_the_texts_of_a_dictionary_are_refused_as_others_are():
+    draws = np.random.default_rng(4)
+    days = np.datetime64("1950-01-01") + draws.integers(0, 15_000, 600)
+    written = [str(day) if n % 7 else "unknown" for n, day in enumerate(days)]
+    table = pa.table({"birth": pa.array(written).dictionary_encode(), "sex": draws.integers(1, 3, 600)})
+    with pytest.raises(UnsupportedError, match="Dates in birth are read as text"):
+        protect(table, quasi_identifiers=["birth", "sex"], k=5)

@@ -7,8 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
+from incrowd.backends.arrow_columns import is_text
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.method_options import require_whole
 from incrowd.protection.problem import DIVERSITIES, Demand, Wishes, require_known
@@ -90,9 +89,7 @@ def _review_texts(table: Table, quasi_identifiers: Sequence[str]) -> list[str]:
         Notes on columns that hold numbers as text, and on those whose cells name people.
     """
     types = table.backend.types()
-    texts = [
-        name for name in quasi_identifiers if pa.types.is_string(types[name]) or pa.types.is_large_string(types[name])
-    ]
+    texts = [name for name in quasi_identifiers if is_text(types[name])]
     suggested = suggest_roles(table, texts) if texts else []
     unread_columns = [one.unread for one in suggested if one.unread is not None]
     for advice in advise_on_unread(one for one in unread_columns if one.are_dates):
