@@ -128,10 +128,14 @@ def test_a_process_that_may_reserve_little_reserves_little(tmp_path):
     assert limited_to(200, tmp_path, "measure", "--help").returncode == 0  # loads no library that reserves
 
 
-@pytest.mark.parametrize(("limit", "is_little"), [(2 * 10**9, True), (64 * 10**9, False), (None, False)])
-def test_only_a_small_limit_makes_libraries_reserve_little(monkeypatch, limit, is_little):
+@pytest.mark.parametrize(
+    ("limit", "cores", "is_little"),
+    [(2 * 10**9, 2, True), (24 * 10**9, 2, False), (24 * 10**9, 128, True), (64 * 10**9, 128, False), (None, 2, False)],
+)
+def test_only_a_limit_that_is_small_for_the_cores_makes_libraries_reserve_little(monkeypatch, limit, cores, is_little):
     environment, asked = {}, []
     monkeypatch.setattr(memory, "_address_space", lambda: limit)
+    monkeypatch.setattr(memory.os, "cpu_count", lambda: cores)
     monkeypatch.setattr(memory.os, "environ", environment)
     monkeypatch.setattr(memory, "_set_malloc_options", lambda: asked.append(True))
     memory.prepare_address_space()

@@ -20,8 +20,6 @@ _SMALLEST, _LARGEST = 50_000_000, 10**15
 _NO_ROOM = re.compile("map segment|shared object|thread|allocate", re.IGNORECASE)  # what libraries say without memory
 _LEAST_ADDRESS_SPACE = 10**9  # bytes that the libraries reserve when they are loaded, on a machine of few cores
 _A_CORE = 250_000_000  # bytes that the threads of the libraries reserve for each core, at most
-# bytes from which they may reserve as much as they do without a limit
-_AMPLE_ADDRESS_SPACE = max(8 * _LEAST_ADDRESS_SPACE, (os.cpu_count() or 1) * _A_CORE)
 NO_RESERVE = {"OPENBLAS_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "1"}
 """Environment of a process under a limit of its address space: what allocators reserve counts against it."""
 _MALLOC_OPTIONS = {-3: 1 << 16, -1: 1 << 16, -8: 1}  # malloc.h: M_MMAP_THRESHOLD, M_TRIM_THRESHOLD, M_ARENA_MAX
@@ -84,6 +82,11 @@ def _address_space() -> int | None:
     return None if limit == resource.RLIM_INFINITY else limit
 
 
+def _ample_address_space() -> int:
+    """Bytes of address space from which the libraries may reserve as much as they do without a limit."""
+    return max(8 * _LEAST_ADDRESS_SPACE, (os.cpu_count() or 1) * _A_CORE)
+
+
 def prepare_address_space() -> None:
     """Under a small limit of the address space, keep libraries that are loaded later from reserving more than they use.
 
@@ -94,7 +97,7 @@ def prepare_address_space() -> None:
             start can keep it waiting.
     """
     limit = _address_space()
-    if limit is None or limit >= _AMPLE_ADDRESS_SPACE:
+    if limit is None or limit >= _ample_address_space():
         return
     if limit < _LEAST_ADDRESS_SPACE:
         raise UnsupportedError(
