@@ -10,9 +10,11 @@ import ssl
 import sys
 import tempfile
 import threading
+import urllib.error
 import zipfile
 from functools import partial
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -255,6 +257,15 @@ def test_a_connection_that_breaks_is_no_full_disk(monkeypatch, failure):
     monkeypatch.setattr(sources, "_opened", lambda address: stream)
     with pytest.raises(InputError, match=r"^http://here/people\.csv broke off; try again$"):
         read_table("http://here/people.csv", allow_network=True)
+
+
+def test_the_answer_of_a_server_that_refuses_is_closed(monkeypatch):
+    answer = io.BytesIO()
+    refusal = urllib.error.HTTPError("http://here/people.csv", 404, "not found", http.client.HTTPMessage(), answer)
+    monkeypatch.setattr("urllib.request.urlopen", Mock(side_effect=refusal))
+    with pytest.raises(InputError, match="cannot be opened"):
+        read_table("http://here/people.csv", allow_network=True)
+    assert answer.closed
 
 
 def test_a_disk_that_is_full_is_no_broken_connection(monkeypatch):

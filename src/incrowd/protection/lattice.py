@@ -292,9 +292,7 @@ def ascending_nodes(
             coarser = (*node[:column], level + 1, *node[column + 1 :])
             if level + 1 < len(costs[column]) and coarser not in seen:
                 seen.add(coarser)
-                total = reduce(
-                    add, (levels[at] for levels, at in zip(costs, coarser, strict=True))
-                )  # as above, to the bit
+                total = reduce(add, (levels[at] for levels, at in zip(costs, coarser, strict=True)))  # as listed ones
                 heapq.heappush(queue, (total, coarser))
 
 
