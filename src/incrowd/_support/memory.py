@@ -16,6 +16,9 @@ from incrowd.wording import data_size
 
 _UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 _SHARE = 0.75
+BUFFERS = 120_000_000
+"""Bytes that engines and buffers may take above the memory limit."""
+_LIBRARIES = 200_000_000  # bytes of a process that has loaded the libraries and does nothing
 _SMALLEST, _LARGEST = 50_000_000, 10**15
 _NO_ROOM = re.compile("map segment|shared object|thread|allocate", re.IGNORECASE)  # what libraries say without memory
 _LEAST_ADDRESS_SPACE = 10**9  # bytes that the libraries reserve when they are loaded, on a machine of few cores
@@ -132,12 +135,30 @@ def _set_malloc_options() -> None:
 
 @cache
 def default_memory() -> int:
-    """Three quarters of the physical memory, or of the container's limit if that is smaller."""
+    """Three quarters of the physical memory, or of the container's limit if that is smaller.
+
+    A container that takes more is ended, so libraries and buffers must fit beside it.
+    """
+    limit = _limit_of_container()
+    if limit is not None:
+        return int(max(_SMALLEST, min(limit * _SHARE, limit - _LIBRARIES - BUFFERS)))
+    return int(_physical_memory() * _SHARE)
+
+
+def is_limited_by_container() -> bool:
+    """True if this process is in a container that may take less than the physical memory."""
+    return _limit_of_container() is not None
+
+
+def _limit_of_container() -> int | None:
+    limit = container_memory()
+    return None if limit is None or limit >= _physical_memory() else limit
+
+
+def _physical_memory() -> int:
     import psutil  # loads libraries that no other command needs
 
-    limit = container_memory()
-    physical = psutil.virtual_memory().total
-    return int((physical if limit is None else min(physical, limit)) * _SHARE)
+    return psutil.virtual_memory().total
 
 
 def container_memory(membership: Path = Path("/proc/self/cgroup"), mount: Path = Path("/sys/fs/cgroup")) -> int | None:
