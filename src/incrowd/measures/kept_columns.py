@@ -184,7 +184,7 @@ def released_column_facts(
 def _encode_in_order(table: Table, names: Sequence[str]) -> list[Coded]:
     """The columns as codes, in an order that depends on the rows alone: random numbers must not depend on theirs."""
     needed = table.rows * (_BYTES_A_CODE * len(names) + _BYTES_A_ROW)
-    require_memory(f"comparing {len(names)} columns of {table.rows:,} records", needed, table.memory + BUFFERS)
+    require_memory(f"comparing {len(names)} columns of {table.rows:,} records", needed - BUFFERS, table.memory)
     return in_order_of_records(encode(table, names))
 
 
