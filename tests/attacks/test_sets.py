@@ -47,3 +47,17 @@ def test_progress_covers_all_attacks_and_never_goes_back():
     kinds = {doing.partition(":")[0]: share for doing, share in told if ":" in doing}
     assert kinds["linkage"] < 0.2 < kinds["linkability"] < kinds["attribution"] <= 1
     assert [doing for doing, _ in told if doing.startswith("singling-out")]
+
+
+def test_the_search_for_copies_is_part_of_the_progress():
+    draw = np.random.default_rng(0)
+    people = {"age": draw.integers(20, 80, 900), "town": draw.integers(0, 40, 900), "pay": draw.integers(0, 9, 900)}
+    drawn, holdout = ({name: cells[start::2] for name, cells in people.items()} for start in (0, 1))
+    told = []
+    attack_release(
+        drawn, drawn, holdout=holdout, kinds=["singling-out"], targets=100, progress=lambda *now: told.append(now)
+    )
+    shares = [share for _, share in told]
+    assert shares == sorted(shares)
+    searched = [share for doing, share in told if doing.startswith("copies: ")]
+    assert (len(set(searched)) >= 6, searched[0] < 0.7, searched[-1]) == (True, True, 1)

@@ -20,10 +20,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from tests.fuzz import run, seeds
 
-from incrowd._support.memory import memory_in_bytes
+from incrowd._support.memory import BUFFERS, memory_in_bytes
 from incrowd.protection.method_options import MethodName
 
-ALLOWANCE = 120_000_000  # what an engine and its buffers take besides the rows
 COMPILING = 80_000_000  # what a first run takes besides, to compile the loops it uses
 _RUN = """
 import sys
@@ -93,7 +92,7 @@ def peaks(rows, limit, verbs=None):
             broken = []
             if code not in (0, 1) and not (code == 2 and "memory" in said):
                 broken.append(f"exit code {code}: {said[-200:]}")
-            if peak - nothing > memory_in_bytes(limit) + ALLOWANCE:
+            if peak - nothing > memory_in_bytes(limit) + BUFFERS:
                 broken.append("more memory than the limit")
             found[name] = (code, peak - nothing, seconds, broken)
             for file in folder.glob("OUT*"):

@@ -5,16 +5,18 @@ import subprocess
 import sys
 
 import numpy as np
-import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.cli.running import run
 
-from incrowd import attack, measure, population_risk, protect, read_table
+from incrowd import assess, attack, measure, population_risk, protect, read_table
 from incrowd._support import memory
 from incrowd._support.memory import container_memory, default_memory, memory_in_bytes
+from incrowd.assessment.api import judge_release
+from incrowd.assessment.question import Question
 from incrowd.errors import InputError, UnsupportedError
+from incrowd.measures.kept_columns import released_column_facts
 from incrowd.tables import suggest_roles
 
 NO_LIMIT_IN_VERSION_1 = 9223372036854771712
@@ -52,12 +54,22 @@ def test_without_control_groups_there_is_no_limit(tmp_path):
     assert container_memory(tmp_path / "nothing", tmp_path) is None
 
 
-@pytest.mark.parametrize(("limit", "part"), [(None, 1.0), (10**9, None), (NO_LIMIT_IN_VERSION_1, 1.0)])
-def test_the_default_is_three_quarters_of_what_there_is(monkeypatch, limit, part):
+@pytest.mark.parametrize(
+    ("limit", "default"),
+    [
+        (None, 75 * 10**9),
+        (NO_LIMIT_IN_VERSION_1, 75 * 10**9),
+        (4 * 10**9, 3 * 10**9),
+        (10**9, 680_000_000),  # what libraries and buffers take must fit, too
+        (2 * 10**8, 50_000_000),
+    ],
+)
+def test_the_default_is_three_quarters_of_what_there_is(monkeypatch, limit, default):
     monkeypatch.setattr(memory, "container_memory", lambda: limit)
-    there_is = psutil.virtual_memory().total if part else limit
+    monkeypatch.setattr(memory, "_physical_memory", lambda: 100 * 10**9)
     default_memory.cache_clear()
-    assert memory_in_bytes(None) == int(there_is * 0.75)
+    assert memory_in_bytes(None) == default
+    assert memory.is_limited_by_container() == (default < 75 * 10**9)
     default_memory.cache_clear()
 
 
@@ -128,10 +140,14 @@ def test_a_process_that_may_reserve_little_reserves_little(tmp_path):
     assert limited_to(200, tmp_path, "measure", "--help").returncode == 0  # loads no library that reserves
 
 
-@pytest.mark.parametrize(("limit", "is_little"), [(2 * 10**9, True), (64 * 10**9, False), (None, False)])
-def test_only_a_small_limit_makes_libraries_reserve_little(monkeypatch, limit, is_little):
+@pytest.mark.parametrize(
+    ("limit", "cores", "is_little"),
+    [(2 * 10**9, 2, True), (24 * 10**9, 2, False), (24 * 10**9, 128, True), (64 * 10**9, 128, False), (None, 2, False)],
+)
+def test_only_a_limit_that_is_small_for_the_cores_makes_libraries_reserve_little(monkeypatch, limit, cores, is_little):
     environment, asked = {}, []
     monkeypatch.setattr(memory, "_address_space", lambda: limit)
+    monkeypatch.setattr(memory.os, "cpu_count", lambda: cores)
     monkeypatch.setattr(memory.os, "environ", environment)
     monkeypatch.setattr(memory, "_set_malloc_options", lambda: asked.append(True))
     memory.prepare_address_space()
@@ -165,11 +181,15 @@ def test_freed_memory_goes_back_where_there_is_a_limit():
     assert (held < 30_000_000, pool) == (True, "system")
 
 
-@pytest.mark.parametrize(("options", "is_asked"), [([], False), (["--memory", "60MB"], True)])
-def test_a_command_with_a_limit_holds_no_reserve(monkeypatch, capsys, tmp_path, options, is_asked):
+@pytest.mark.parametrize(
+    ("options", "in_container", "is_asked"),
+    [([], False, False), (["--memory", "60MB"], False, True), ([], True, True)],
+)
+def test_a_command_with_a_limit_holds_no_reserve(monkeypatch, capsys, tmp_path, options, in_container, is_asked):
     file = tmp_path / "people.csv"
     file.write_text("age\n30\n31\n30\n")
     asked = []
+    monkeypatch.setattr("incrowd.cli.open_tables.is_limited_by_container", lambda: in_container)
     monkeypatch.setattr("incrowd.cli.open_tables.return_freed_memory", lambda: asked.append(True))
     assert run(capsys, "measure", file, "--qi", "age", *options)[0] == 0
     assert asked == [True] * is_asked
@@ -181,3 +201,22 @@ def test_numbers_that_take_more_memory_than_there_is_to_be_looked_at_are_refused
     assert suggest_roles(table, ["age"])
     with pytest.raises(UnsupportedError, match="looking at the numbers of column income takes about 52 MB"):
         suggest_roles(table)
+
+
+def test_kept_columns_that_cannot_be_compared_within_the_limit_are_refused(monkeypatch):
+    table = read_table({"age": [30, 31] * 500, "born": [1990, 1989] * 500})
+    monkeypatch.setattr("incrowd.measures.kept_columns.BUFFERS", 29_999)
+    monkeypatch.setattr(table.backend, "memory", 50_000)
+    with pytest.raises(UnsupportedError, match="comparing 2 columns of 1,000 records takes about"):
+        released_column_facts(table, ["age"], ["born"])
+    monkeypatch.setattr("incrowd.measures.kept_columns.BUFFERS", 30_000)
+    assert released_column_facts(table, ["age"], ["born"])
+
+
+def test_no_decision_is_made_of_rows_that_do_not_fit(monkeypatch):
+    monkeypatch.setattr("incrowd.measures.kept_columns.BUFFERS", -(10**18))
+    table = {"age": ["[30;31]", "[30;31]", "[40;41]", "[40;41]"] * 5, "pay": [1, 2, 3, 4] * 5}
+    with pytest.raises(UnsupportedError, match=r"^comparing 2 columns of 20 records takes about"):
+        assess(table, quasi_identifiers=["age"], sensitive=["pay"], recipient="public")
+    with pytest.raises(UnsupportedError, match=r"^comparing 2 columns of 20 records takes about"):
+        judge_release(read_table(table), Question(quasi_identifiers=["age"], sensitive=["pay"], recipient="public"))

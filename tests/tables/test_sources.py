@@ -1,15 +1,20 @@
 """From what a user names to files: compressed, archived, piped, in folders, behind addresses."""
 
+import contextlib
 import gzip
+import http.client
 import http.server
 import io
 import itertools
+import ssl
 import sys
 import tempfile
 import threading
+import urllib.error
 import zipfile
 from functools import partial
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -230,3 +235,72 @@ def test_a_store_is_opened_by_arrow(tmp_path, monkeypatch):
     assert cells(f"file://{tmp_path}/people.csv", allow_network=True) == CELLS
     with pytest.raises(InputError, match="cannot be opened"):
         read_table(f"file://{tmp_path}/nothing.csv", allow_network=True)
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        TimeoutError(110, "timed out"),
+        ConnectionResetError(104, "reset by the other side"),
+        OSError(113, "no route to the host"),
+        ssl.SSLEOFError(8, "the other side ended without a word"),
+        http.client.IncompleteRead(b"ag"),
+        pa.ArrowInvalid("a cell"),
+    ],
+    ids=lambda failure: type(failure).__name__,
+)
+def test_a_connection_that_breaks_is_no_full_disk(monkeypatch, failure):
+    def fail(size):
+        raise failure
+
+    stream = contextlib.nullcontext(SimpleNamespace(read=fail))
+    monkeypatch.setattr(sources, "_opened", lambda address: stream)
+    with pytest.raises(InputError, match=r"^http://here/people\.csv broke off; try again$"):
+        read_table("http://here/people.csv", allow_network=True)
+
+
+def test_the_answer_of_a_server_that_refuses_is_closed(monkeypatch):
+    answer = io.BytesIO()
+    refusal = urllib.error.HTTPError("http://here/people.csv", 404, "not found", http.client.HTTPMessage(), answer)
+    monkeypatch.setattr("urllib.request.urlopen", Mock(side_effect=refusal))
+    with pytest.raises(InputError, match="cannot be opened"):
+        read_table("http://here/people.csv", allow_network=True)
+    assert answer.closed
+
+
+def test_a_disk_that_is_full_is_no_broken_connection(monkeypatch):
+    def fail(room, blocks, file):
+        raise OSError(28, "no room")
+
+    stream = contextlib.nullcontext(io.BytesIO(CSV))
+    monkeypatch.setattr(sources, "_opened", lambda address: stream)
+    monkeypatch.setattr(sources._Room, "write", fail)
+    with pytest.raises(InputError, match=r"cannot be written to .*: no space left on device"):
+        read_table("http://here/people.csv", allow_network=True)
+
+
+def test_all_copies_of_a_table_share_half_of_the_disk(tmp_path, monkeypatch):
+    free = SimpleNamespace(free=1_000)
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.csv.gz").write_bytes(gzip.compress(b"age\n" + b"30\n" * 100))
+    monkeypatch.setattr(sources, "_LEAST_FREE", 1)
+    monkeypatch.setattr(sources.shutil, "disk_usage", lambda folder: free)
+    assert read_table(tmp_path / "a.csv.gz").rows == 100
+    with pytest.raises(InputError, match="more than half of what is free"):
+        read_table(tmp_path)
+
+
+@pytest.mark.parametrize("ending", ["parquet", "orc"])
+def test_a_damaged_copy_is_named_as_its_source(tmp_path, ending):
+    (tmp_path / f"bad.{ending}.gz").write_bytes(gzip.compress(b"no table"))
+    with pytest.raises(InputError, match=rf"^bad\.{ending}\.gz is not a {ending} file that can be read"):
+        read_table(tmp_path / f"bad.{ending}.gz")
+
+
+def test_an_archive_whose_names_are_not_utf8_is_refused(tmp_path):
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        archive.writestr("ä.csv", CSV)
+    damaged = (tmp_path / "all.zip").read_bytes().replace("ä".encode(), b"\xff\xff")
+    (tmp_path / "all.zip").write_bytes(damaged)
+    with pytest.raises(InputError, match=r"all\.zip cannot be unpacked; it may be damaged"):
+        read_table(tmp_path / "all.zip")

@@ -107,6 +107,7 @@ def test_sheets_of_a_document_and_objects_of_r_are_listed(script, tmp_path):
         ("bomb.zip", zipped(a_csv=b"age\n" + b"1\n" * 3_000_000), 413),
         ("nested.zip", zipped(a_csv_gz=gzip.compress(CSV)), 415),
         ("empty.zip", zipped(a_pdf=b"x"), 400),
+        ("names.zip", zipped(ä_csv=CSV).replace("ä".encode(), b"\xff\xff"), 400),
     ],
 )
 def test_what_cannot_be_unpacked_is_refused(script, name, content, status):

@@ -16,12 +16,13 @@ from incrowd.wording import data_size
 
 _UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 _SHARE = 0.75
+BUFFERS = 120_000_000
+"""Bytes that engines and buffers may take above the memory limit."""
+_LIBRARIES = 200_000_000  # bytes of a process that has loaded the libraries and does nothing
 _SMALLEST, _LARGEST = 50_000_000, 10**15
 _NO_ROOM = re.compile("map segment|shared object|thread|allocate", re.IGNORECASE)  # what libraries say without memory
 _LEAST_ADDRESS_SPACE = 10**9  # bytes that the libraries reserve when they are loaded, on a machine of few cores
 _A_CORE = 250_000_000  # bytes that the threads of the libraries reserve for each core, at most
-# bytes from which they may reserve as much as they do without a limit
-_AMPLE_ADDRESS_SPACE = max(8 * _LEAST_ADDRESS_SPACE, (os.cpu_count() or 1) * _A_CORE)
 NO_RESERVE = {"OPENBLAS_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "1"}
 """Environment of a process under a limit of its address space: what allocators reserve counts against it."""
 _MALLOC_OPTIONS = {-3: 1 << 16, -1: 1 << 16, -8: 1}  # malloc.h: M_MMAP_THRESHOLD, M_TRIM_THRESHOLD, M_ARENA_MAX
@@ -84,6 +85,11 @@ def _address_space() -> int | None:
     return None if limit == resource.RLIM_INFINITY else limit
 
 
+def _ample_address_space() -> int:
+    """Bytes of address space from which the libraries may reserve as much as they do without a limit."""
+    return max(8 * _LEAST_ADDRESS_SPACE, (os.cpu_count() or 1) * _A_CORE)
+
+
 def prepare_address_space() -> None:
     """Under a small limit of the address space, keep libraries that are loaded later from reserving more than they use.
 
@@ -94,7 +100,7 @@ def prepare_address_space() -> None:
             start can keep it waiting.
     """
     limit = _address_space()
-    if limit is None or limit >= _AMPLE_ADDRESS_SPACE:
+    if limit is None or limit >= _ample_address_space():
         return
     if limit < _LEAST_ADDRESS_SPACE:
         raise UnsupportedError(
@@ -129,12 +135,30 @@ def _set_malloc_options() -> None:
 
 @cache
 def default_memory() -> int:
-    """Three quarters of the physical memory, or of the container's limit if that is smaller."""
+    """Three quarters of the physical memory, or of the container's limit if that is smaller.
+
+    A container that takes more is ended, so libraries and buffers must fit beside it.
+    """
+    limit = _limit_of_container()
+    if limit is not None:
+        return int(max(_SMALLEST, min(limit * _SHARE, limit - _LIBRARIES - BUFFERS)))
+    return int(_physical_memory() * _SHARE)
+
+
+def is_limited_by_container() -> bool:
+    """True if this process is in a container that may take less than the physical memory."""
+    return _limit_of_container() is not None
+
+
+def _limit_of_container() -> int | None:
+    limit = container_memory()
+    return None if limit is None or limit >= _physical_memory() else limit
+
+
+def _physical_memory() -> int:
     import psutil  # loads libraries that no other command needs
 
-    limit = container_memory()
-    physical = psutil.virtual_memory().total
-    return int((physical if limit is None else min(physical, limit)) * _SHARE)
+    return psutil.virtual_memory().total
 
 
 def container_memory(membership: Path = Path("/proc/self/cgroup"), mount: Path = Path("/sys/fs/cgroup")) -> int | None:

@@ -179,8 +179,11 @@ def attack_release(
     results: list[AttackRisk] = []
     labels: list[str] = []
     not_run: dict[str, str] = {}
+    # linkage finds people in rows that come from people; rows that are drawn may be copies
+    looks_for_copies = "linkage" not in kinds and holdout is not None
+    stages = len(attackers) + looks_for_copies
     for place, (label, columns) in enumerate(attackers.items()):
-        span = part(progress, place / len(attackers), (place + 1) / len(attackers))
+        span = part(progress, place / stages, (place + 1) / stages)
         setting = prepare(tables, columns, secrets, targets=targets, seed=seed, options=options, progress=span)
         runs = [(each, one) for each in kinds for one in _guessed(each, secrets)]
         for begun, (kind, guessed) in enumerate(runs):
@@ -191,14 +194,15 @@ def attack_release(
             about = guessed if len(secrets) > 1 else None
             not_run |= {" ".join(filter(None, (label, about, name))): why for name, why in failed.items()}
     copied = near_copies = None
-    if "linkage" not in kinds and holdout is not None:  # linkage finds people in rows that come from people
+    if looks_for_copies:
+        told = _advancing(part(progress, 1 - 1 / stages, 1.0), "copies: ")
         known_columns = (name for columns in attackers.values() for name in columns or setting.known)
         compared = list(dict.fromkeys([*known_columns, *secrets]))
         copied = count_copied_people(tables[0], tables[1], tables[2], compared)
         try:
             if len(attackers) > 1:  # copies are detected best by the columns of all attackers together
                 setting = prepare(tables, compared, (), targets=targets, seed=seed, options=options)
-            near_copies = find_near_copies(setting, compared)
+            near_copies = find_near_copies(replace(setting, progress=told), compared)
         except UnsupportedError as reason:
             not_run["near copies"] = str(reason)
         if copied.copied and not copied.unique_others:

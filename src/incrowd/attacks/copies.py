@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from incrowd._support.progress import part
 from incrowd.attacks.gallery import SLACK
 from incrowd.attacks.setting import HOLDOUT, ORIGINAL, RELEASED, Setting
 from incrowd.protection.recoding import as_text
@@ -116,12 +117,13 @@ def find_near_copies(setting: Setting, columns: Sequence[str]) -> NearCopies:
     """
     counts: list[int] = []
     distances = []
+    steps = iter([part(setting.progress, step / 6, (step + 1) / 6) for step in range(6)])
     for side, rows in ((ORIGINAL, setting.targets), (HOLDOUT, setting.controls)):
         probes = setting.probes(columns, side, rows)
-        released = setting.gallery(columns, RELEASED, side).nearest(probes)[0][:, 0]
+        released = setting.gallery(columns, RELEASED, side).nearest(probes, progress=next(steps))[0][:, 0]
         to_others = [  # in a person's own table, the nearest record is their own: take the second
-            setting.gallery(columns, other, side).nearest(probes, wanted=2)[0][:, int(other == side)]
-            for other in (ORIGINAL, HOLDOUT)
+            setting.gallery(columns, other, side).nearest(probes, wanted=2, progress=step)[0][:, int(other == side)]
+            for other, step in zip((ORIGINAL, HOLDOUT), steps, strict=False)
         ]
         counts += [rows.size, int(np.count_nonzero(released + SLACK < _NEAR * np.minimum(*to_others)))]
         distances.append(released)

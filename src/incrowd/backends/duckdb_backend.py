@@ -132,7 +132,8 @@ class FileBackend(Backend):
             forbidden = [path for path in paths if not os.access(path, os.R_OK)]
             if forbidden:
                 raise InputError(f"{forbidden[0]} cannot be read: no permission") from None
-            raise InputError(f"{paths[0]} is not a {kind} file that can be read; it may be cut short") from None
+            damaged = name if len(paths) == 1 else Path(paths[0]).name  # never the path of a private copy
+            raise InputError(f"{damaged} is not a {kind} file that can be read; it may be cut short") from None
         self._stored_as = dict(zip(stored, stored, strict=True)) if stored_as is None else stored_as
         self._state_when_opened = [file_state(path) for path in self._paths]
         super().__init__(stored if stored_as is None else list(stored_as), name=name, memory=memory, needs=needs)

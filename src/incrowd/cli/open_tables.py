@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd._support.addresses import DATABASES, masked, scheme_of
-from incrowd._support.memory import return_freed_memory
+from incrowd._support.memory import is_limited_by_container, return_freed_memory
 from incrowd.assessment.question import READING
 from incrowd.cli import terminal
 from incrowd.cli.command_files import Input
@@ -84,7 +84,7 @@ def _add_reading_options(
     @functools.wraps(command)
     def with_tables(**given: Any) -> None:
         reading = {name: given.pop(name) for name in options}
-        if reading["memory"] is not None:
+        if reading["memory"] is not None or is_limited_by_container():
             return_freed_memory()
         open_paths(given, reading)
         command(**given)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd._support.distinct import run_starts
+from incrowd._support.memory import BUFFERS, require_memory
 from incrowd._support.progress import Progress, part, silent
 from incrowd.backends import Coded, encode, in_order_of_records
 from incrowd.measures.auxiliary import count_with_auxiliary
@@ -27,8 +28,9 @@ from incrowd.measures.recovering_columns import RecoveringColumn, RecoveringValu
 from incrowd.measures.released_labels import Reader, label_reader
 from incrowd.measures.repeated_values import facts_of_repeated_values
 from incrowd.measures.telling_values import count_by_telling_values
-from incrowd.tables import TableLike, read_table
+from incrowd.tables import Table, TableLike, read_table
 
+_BYTES_A_CODE, _BYTES_A_ROW = 8, 64  # bytes of a cell, and of all numbers that are made for a row to order it
 _COMPARING = "comparing kept columns with those made coarser"
 _LARGE = 20_000  # records from which example records are compared first, to exclude columns that are clearly unrelated
 _FINER = 2  # fine values for each coarse value, at least
@@ -87,7 +89,7 @@ def kept_column_facts(
     names = list(dict.fromkeys(quasi_identifiers))
     persons = [] if person is None or person in (*names, *kept) else [person]
     # samples must not depend on row order
-    before = in_order_of_records(encode(read_table(original), [*names, *kept, *persons]))
+    before = _encode_in_order(read_table(original), [*names, *kept, *persons])
     known, columns = before[: len(names)], before[len(names) : len(names) + len(kept)]
     whose = before[-1] if persons else None
 
@@ -162,7 +164,7 @@ def released_column_facts(
         return ()
     table = read_table(released)
     names = list(dict.fromkeys(quasi_identifiers))
-    both = in_order_of_records(encode(table, [*names, *kept]))  # random numbers must not depend on row order
+    both = _encode_in_order(table, [*names, *kept])
     known, columns = both[: len(names)], both[len(names) :]
     readers = [label_reader(column) if coarse is None or column.name in coarse else None for column in known]
     exact = [column for column, reader in zip(known, readers, strict=True) if reader is None]
@@ -178,6 +180,13 @@ def released_column_facts(
 
     release = ComparedRelease(known, table, names, person)
     return tuple(_facts(columns, release, tells, progress))
+
+
+def _encode_in_order(table: Table, names: Sequence[str]) -> list[Coded]:
+    """The columns as codes, in an order that depends on the rows alone: random numbers must not depend on theirs."""
+    needed = table.rows * (_BYTES_A_CODE * len(names) + _BYTES_A_ROW)
+    require_memory(f"comparing {len(names)} columns of {table.rows:,} records", needed - BUFFERS, table.memory)
+    return in_order_of_records(encode(table, names))
 
 
 def _tell_labels(column: Coded, reader: Reader, exact: Sequence[Coded]) -> Determination:

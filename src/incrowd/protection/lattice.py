@@ -12,6 +12,7 @@ import heapq
 import math
 from collections.abc import Iterator, Sequence
 from functools import reduce
+from operator import add
 
 import numpy as np
 import pyarrow as pa
@@ -284,7 +285,7 @@ def ascending_nodes(
         yield from _listed_nodes(reduce(np.add.outer, map(np.asarray, costs)), ruled_out)
         return
     start = (0,) * len(costs)
-    queue, seen = [(sum(levels[0] for levels in costs), start)], {start}
+    queue, seen = [(reduce(add, (levels[0] for levels in costs)), start)], {start}
     while queue:
         loss, node = heapq.heappop(queue)
         yield loss, node
@@ -292,7 +293,7 @@ def ascending_nodes(
             coarser = (*node[:column], level + 1, *node[column + 1 :])
             if level + 1 < len(costs[column]) and coarser not in seen:
                 seen.add(coarser)
-                total = sum(levels[at] for levels, at in zip(costs, coarser, strict=True))
+                total = reduce(add, (levels[at] for levels, at in zip(costs, coarser, strict=True)))  # as listed ones
                 heapq.heappush(queue, (total, coarser))
 
 

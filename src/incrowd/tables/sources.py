@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import itertools
 import lzma
 import os
 import re
@@ -10,7 +11,7 @@ import shutil
 import sys
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +35,30 @@ _LIBPQ = re.compile(r"(^|\s)(host|dbname)\s*=")  # libpq's notation of a Postgre
 _COPIED_BYTES = 1 << 20  # bytes that are copied at a time
 _LEAST_FREE = 1 << 28  # bytes that a private copy must leave free on the disk
 _TIMEOUT = 60.0  # seconds to wait for the next bytes of an address
+
+
+class _Room:
+    """Room for the private copies of one table: together they take at most half of what was free on the disk."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._left = folder, shutil.disk_usage(folder).free // 2
+
+    def write(self, blocks: Iterable[bytes], file: IO[bytes]) -> None:
+        """Write blocks to a file, and stop before the disk is full: a stream may have no end."""
+        for block in blocks:
+            self._left -= len(block)
+            if self._left < 0:
+                raise InputError(
+                    "private copies of the table would take more than half of what is free on the disk of "
+                    f"{self._folder.parent}, and work on it needs room, too; free space, or name a folder on a larger "
+                    "disk in TMPDIR"
+                )
+            if shutil.disk_usage(self._folder).free < _LEAST_FREE:
+                raise InputError(
+                    "a private copy of the table would fill the disk; free space, or name a folder on a larger disk in "
+                    "TMPDIR"
+                )
+            file.write(block)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,17 +121,18 @@ def fetch(path: str, memory: int, sheet: str | int | None, *, allow_network: boo
         return Files(found), False
     workspace = Workspace(memory)
     try:
+        folder, room = workspace.folder, _Room(workspace.folder)
         if is_copied:
-            found = [(_copy_address if is_remote else _copy_standard_input)(path, workspace.folder)]
+            found = [(_copy_address if is_remote else _copy_standard_input)(path, folder, room)]
         others: list[str] = []
-        unpacked = [_unpack(part, workspace.folder / str(place), sheet, others) for place, part in enumerate(found)]
+        unpacked = [_unpack(part, folder / str(place), room, sheet, others) for place, part in enumerate(found)]
     except BaseException:
         workspace.close()  # now, not when nobody holds the error any more
         raise
     return Files(unpacked, workspace, tuple(others)), any(part.lower().endswith(ZIP) for part in found)
 
 
-def _copy_standard_input(_: str, folder: Path) -> str:
+def _copy_standard_input(_: str, folder: Path, room: _Room) -> str:
     """Copy standard input to a file; its first bytes give the format, and CSV is the default."""
     stream: Any = sys.stdin.buffer
     head = stream.read(16)
@@ -117,32 +143,32 @@ def _copy_standard_input(_: str, folder: Path) -> str:
     ending = next((ending for magic, ending in endings.items() if head.startswith(magic)), ".csv")
     target = folder / f"standard input{ending}"
     with disk_errors(folder.parent), open(target, "wb") as file:
-        file.write(head)
-        _copy(stream, file, folder)
+        room.write(itertools.chain([head], _blocks(stream)), file)
     return str(target)
 
 
-def _copy_address(address: str, folder: Path) -> str:
+def _copy_address(address: str, folder: Path, room: _Room) -> str:
     """Copy the contents of an address to a file of the same name."""
-    from http.client import HTTPException  # slow to import
-
     name = Path(re.split(r"[?#]", address.partition("://")[2])[0]).name
     if not name.lower().endswith(ENDINGS):
         raise InputError(f"{masked(address)}: the ending of the name is not that of a known file format")
     target = folder / name
-    broke_off = InputError(f"{masked(address)} broke off; try again")
     with disk_errors(folder.parent), open(target, "wb") as file, _opened(address) as stream:
-        try:
-            _copy(stream, file, folder)
-        except InputError:  # a ValueError
-            raise
-        except (OSError, ValueError, HTTPException) as error:
-            if getattr(error, "errno", None) is not None and not isinstance(error, ConnectionError | TimeoutError):
-                raise  # the disk
-            raise broke_off from None
-        if getattr(stream, "length", None):  # bytes that a server promised and did not send
-            raise broke_off
+        room.write(_download(stream, address), file)
     return str(target)
+
+
+def _download(stream: Any, address: str) -> Iterator[bytes]:
+    """The blocks of an opened address; what fails here is the connection, never the disk."""
+    from http.client import HTTPException  # slow to import
+
+    broke_off = InputError(f"{masked(address)} broke off; try again")
+    try:
+        yield from _blocks(stream)
+    except (OSError, ValueError, HTTPException, pa.ArrowException):
+        raise broke_off from None
+    if getattr(stream, "length", None):  # bytes that a server promised and did not send
+        raise broke_off
 
 
 @contextmanager
@@ -160,18 +186,20 @@ def _opened(address: str) -> Iterator[Any]:
         else:
             system, path = fs.FileSystem.from_uri(address)
             stream = system.open_input_stream(path)
-    except (OSError, ValueError, HTTPException, pa.ArrowException):  # their words may hold credentials
+    except (OSError, ValueError, HTTPException, pa.ArrowException) as error:  # their words may hold credentials
+        if hasattr(error, "close"):  # the refusal of a server is an open answer
+            error.close()
         raise InputError(f"{masked(address)} cannot be opened; check the address and your access to it") from None
     with stream:
         yield stream
 
 
-def _unpack(path: str, folder: Path, sheet: str | int | None, others: list[str]) -> str:
+def _unpack(path: str, folder: Path, room: _Room, sheet: str | int | None, others: list[str]) -> str:
     """Unpack a compressed file; return any other file unchanged. `others` collects the other members of an archive."""
     name = os.path.basename(path)
     ending = os.path.splitext(path)[1].lower()
     if ending == ZIP:
-        return _unpack_member(path, folder, sheet, others)
+        return _unpack_member(path, folder, room, sheet, others)
     if ending not in COMPRESSIONS:
         return path
     if format_of(path) is None:
@@ -181,11 +209,11 @@ def _unpack(path: str, folder: Path, sheet: str | int | None, others: list[str])
     folder.mkdir(exist_ok=True)
     target = folder / name[: -len(ending)]
     with open(target, "wb") as file, _damage(name), COMPRESSIONS[ending](path, "rb") as stream:
-        _copy(stream, file, folder)
+        room.write(_blocks(stream), file)
     return str(target)
 
 
-def _unpack_member(path: str, folder: Path, sheet: str | int | None, others: list[str]) -> str:
+def _unpack_member(path: str, folder: Path, room: _Room, sheet: str | int | None, others: list[str]) -> str:
     name = os.path.basename(path)
     with _damage(name), zipfile.ZipFile(path) as archive:
         files = [one.filename for one in archive.infolist() if not one.is_dir()]
@@ -198,8 +226,8 @@ def _unpack_member(path: str, folder: Path, sheet: str | int | None, others: lis
         folder.mkdir(exist_ok=True)
         target = folder / os.path.basename(member)  # never the member's own path, which may lead elsewhere
         with open(target, "wb") as file, archive.open(member) as stream:
-            _copy(stream, file, folder)
-    return _unpack(str(target), folder / "inner", None, others)
+            room.write(_blocks(stream), file)
+    return _unpack(str(target), folder / "inner", room, None, others)
 
 
 @contextmanager
@@ -215,26 +243,14 @@ def _damage(name: str) -> Iterator[None]:
         OSError,
         RuntimeError,
         NotImplementedError,
+        UnicodeDecodeError,  # of the names in an archive
     ) as error:
         if isinstance(error, OSError) and error.errno is not None and error.errno > 0 and error.filename is None:
             raise InputError(f"{name} cannot be unpacked: {os.strerror(error.errno).lower()}") from None
         raise InputError(f"{name} cannot be unpacked; it may be damaged, cut short or need a password") from None
 
 
-def _copy(stream: Any, file: IO[bytes], folder: Path) -> None:
-    """Copy a stream in blocks, and stop before the disk is full: a stream may have no end."""
-    most = shutil.disk_usage(folder).free // 2
+def _blocks(stream: Any) -> Iterator[bytes]:
+    """The contents of a stream in blocks."""
     while block := stream.read(_COPIED_BYTES):
-        most -= len(block)
-        if most < 0:
-            raise InputError(
-                f"a private copy of the table would take more than half of what is free on the disk of "
-                f"{folder.parent}, and work on it needs room, too; free space, or name a folder on a larger disk in "
-                "TMPDIR"
-            )
-        if shutil.disk_usage(folder).free < _LEAST_FREE:
-            raise InputError(
-                "a private copy of the table would fill the disk; free space, or name a folder on a larger disk in "
-                "TMPDIR"
-            )
-        file.write(block)
+        yield block

@@ -121,7 +121,10 @@ def _refusing_damage(path: Path) -> Iterator[None]:
     what = "file" if path.suffix.lower() in (*COMPRESSIONS, ZIP) else "workbook"
     try:
         yield
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, zlib.error, lzma.LZMAError):
+    except (
+        *(zipfile.BadZipFile, zlib.error, lzma.LZMAError),
+        *(NotImplementedError, RuntimeError, EOFError, OSError, UnicodeDecodeError),
+    ):
         raise Refusal(400, f"this {what} cannot be read; it may be damaged or need a password") from None
 
 

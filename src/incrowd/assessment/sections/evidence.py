@@ -288,4 +288,4 @@ def _statements(found: Assessment) -> Iterator[Statement]:
         )
 
 
-SECTION = Section("evidence", gather_evidence, _statements, weight=10, is_first=True)
+SECTION = Section("evidence", gather_evidence, _statements, weight=10, is_first=True, is_needed=True)

@@ -82,4 +82,4 @@ def _secrets(column: Diversity) -> Iterator[Statement]:
     )
 
 
-SECTION = Section("facts", _measure, _statements, weight=4, is_first=True)
+SECTION = Section("facts", _measure, _statements, weight=4, is_first=True, is_needed=True)

@@ -85,12 +85,14 @@ class AssessmentState:
         self.seconds[name] = time.perf_counter() - started
 
     def answer(self, section: Section, how: Callable[[AssessmentState], Any]) -> None:
-        """Answer a section; if the data cannot support an answer, store None and the reason."""
+        """Answer a section; if the data cannot support an answer, store None and why, unless decisions need it."""
         with self.timed(section.name):
             try:
                 self.answers[section.name] = how(self)
                 self.skipped.pop(section.name, None)
             except UnsupportedError as reason:
+                if section.is_needed:
+                    raise
                 self.answers[section.name] = None
                 self.skipped[section.name] = Advice(str(reason), reason.hint)
 
@@ -116,6 +118,7 @@ class Section:
         is_asked: callback that says whether an optional section is requested; None for the other sections.
         first_look: callback for a quick answer that is shown until the slow answers are ready.
         is_slow: whether the partial result is shown again after this section.
+        is_needed: whether no decision is made without its answer, such as one that takes more memory than there is.
         is_first: whether the section is answered before the others, because it is quick and they read it.
     """
 
@@ -127,6 +130,7 @@ class Section:
     first_look: Callable[[AssessmentState], Any] | None = None
     is_slow: bool = False
     is_first: bool = False
+    is_needed: bool = False
 
 
 def share_progress(sections: Sequence[Section], end: float = _END) -> dict[str, tuple[float, float]]:
