@@ -245,7 +245,7 @@ class _Search:
             "keep": list(dict.fromkeys([*(given.get("keep") or ()), *plan.kept])) or None,
             "leave_out": [*(given.get("leave_out") or ()), *plan.removed],
             "other": left(given.get("other")),
-            "sensitive": secrets,
+            "sensitive": list(self._secrets) or None,
             "diverse": diverse if secrets is not None else None,
             **demand,
         }

@@ -139,6 +139,7 @@ def _try(work: AssessmentState, plan: Plan, progress: Progress) -> Attempt:
         *(work.table, released, names, kept, person, kind),
         shuffled=shuffled,
         secrets=work.roles.sensitive,
+        left_out=[name for name in work.roles.sensitive if name in gone],
         progress=part(progress, 0.4, 0.6),
     )
     drawn = () if person is None else (person,)

@@ -37,11 +37,11 @@ def facts_of_columns_together(
     Yields:
         A fact for every column to remove, with the other columns of the formula.
     """
-    targets = _quantities(release.coarsened)
-    removable = [one.name for one in _quantities(kept)]
+    targets = read_quantities(release.coarsened)
+    removable = [one.name for one in read_quantities(kept)]
     if not targets or not removable:
         return
-    before = _quantities([*kept, *(column for column in release.known if column.name not in release.coarse)])
+    before = read_quantities([*kept, *(column for column in release.known if column.name not in release.coarse)])
     after = {one.name: one for one in read_released(release.table, [*kept, *release.known], before)}
     labels = {column.name: column.codes for column in encode(release.table, [one.name for one in targets])}
     candidates = [one for one in before if one.name in after]
@@ -53,7 +53,7 @@ def facts_of_columns_together(
             choices = [] if relation is None else [name for name in relation.columns if name in removable]
             if relation is None or not choices:  # a formula of quasi-identifiers alone: those are counted as known
                 break
-            fact = _fact(release, target.name, relation, _choose(choices, release.secrets))
+            fact = _fact(release, target.name, relation, name_to_remove(choices, release.secrets))
             remaining = [one for one in remaining if one.name != fact.column]
             if fact.undoes:
                 candidates = [one for one in candidates if one.name != fact.column]  # removed for all targets
@@ -73,9 +73,9 @@ def facts_of_computed_columns(
     Yields:
         A fact for every such column that makes classes smaller.
     """
-    quantities = _quantities(release.known)
+    quantities = read_quantities(release.known)
     designs: Designs = {}
-    targets = _quantities(kept) if quantities else []
+    targets = read_quantities(kept) if quantities else []
     for place, target in enumerate(targets):
         progress(_COMPUTING, place / len(targets))
         relation = find_relation(target, np.zeros(target.codes.size, dtype=np.int64), quantities, quantities, designs)
@@ -91,7 +91,8 @@ def facts_of_computed_columns(
             yield fact
 
 
-def _quantities(columns: Sequence[Coded]) -> list[Quantity]:
+def read_quantities(columns: Sequence[Coded]) -> list[Quantity]:
+    """The columns that are numbers, dates or times."""
     return [quantity for column in columns if (quantity := read_quantity(column)) is not None]
 
 
@@ -113,8 +114,8 @@ def read_released(table: Table, columns: Sequence[Coded], before: Sequence[Quant
     return [one for one in quantities if one is not None]
 
 
-def _choose(columns: Sequence[str], secrets: Collection[str]) -> str:
-    """The column to remove: the last that is not sensitive, because computed columns usually follow their sources."""
+def name_to_remove(columns: Sequence[str], secrets: Collection[str]) -> str:
+    """The column to remove: the last that is not sensitive, as computed columns usually follow their sources."""
     return ([name for name in columns if name not in secrets] or list(columns))[-1]
 
 

@@ -194,6 +194,7 @@ def _describe(
         shuffled=order.is_shuffled,
         row_order=() if order.is_shuffled else tuple(dict.fromkeys([*order.followed, *([person] if person else [])])),
         sensitive=tuple(settled.sensitive),
+        left_out_secrets=tuple(settled.left_out_secrets),
         person=person,
         hierarchies=builder.problem.hierarchies,
         kept_column_warnings=kept.warnings,
