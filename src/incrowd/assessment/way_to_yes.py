@@ -187,7 +187,12 @@ def _protected(
 def protect_settings(work: AssessmentState, plan: Plan) -> dict[str, Any]:
     """Keyword arguments of `protect` for a plan: class size, demands on secrets, columns left out and kept."""
     secrets = [name for name in work.roles.sensitive if name not in plan.removed]
-    asked = {"k": plan.k, "sensitive": secrets, **plan.demand(work.question.certain_from, work.question.named_secrets)}
+    # those that are left out are named too, so that the mark tells what gives them back
+    asked = {
+        "k": plan.k,
+        "sensitive": list(work.roles.sensitive),
+        **plan.demand(work.question.certain_from, work.question.named_secrets),
+    }
     if {*plan.diverse} != {*secrets}:
         asked["diverse"] = list(plan.diverse)
     asked |= {"leave_out": list(plan.removed), "apart": list(plan.apart), "keep": list(plan.kept)}

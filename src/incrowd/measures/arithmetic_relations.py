@@ -46,7 +46,7 @@ class Relation:
         by_chance: the share of records that a guess without the columns reaches.
         guesses: the guessed value of every released row, as codes from 0.
         step: the width of the steps that guesses are rounded to; 0 if they are rounded to values of the column.
-        guessed: the guessed number of every released row, NaN where it is missing; a value of the column if `step` is 0.
+        guessed: the guess of every released row as a number, NaN where it is missing.
     """
 
     columns: tuple[str, ...]
