@@ -243,7 +243,7 @@ def _protect_action(work: AssessmentState, way: Attempt) -> Action:
         alone = [name for name in work.roles.sensitive if name not in (*plan.diverse, *plan.removed)]
         values += f"; {listed(alone)} {'needs' if len(alone) == 1 else 'need'} no such rule" if alone else ""
     if plan.apart:
-        values += f"; people with and without a value of {listed(plan.apart)} are kept apart"
+        values += f"; people who were asked {listed(plan.apart)} and those who were not are kept apart"
     if plan.kept:
         values += f"; {listed(plan.kept)} {'stays' if len(plan.kept) == 1 else 'stay'} as in the original"
     evidence = work.answers["evidence"]

@@ -18,6 +18,7 @@ from incrowd.measures.compared_release import ComparedRelease, one_of_each
 from incrowd.measures.determination import Determination, determination
 from incrowd.measures.expected_values import facts_of_expected_values
 from incrowd.measures.following_columns import facts_of_following_columns
+from incrowd.measures.kept_differences import facts_of_differences
 from incrowd.measures.left_out_secrets import left_out_secret_facts
 from incrowd.measures.missing_cells import facts_of_missing_cells
 from incrowd.measures.ordered_columns import facts_of_ordered_columns
@@ -114,6 +115,7 @@ def kept_column_facts(
         (0.4, lambda rest, tell: facts_of_computed_columns(rest, release, progress=tell)),
         (0.6, lambda rest, tell: facts_of_columns_together(rest, release, progress=tell)),
         (0.65, lambda rest, _: facts_of_partial_formulas(rest, release)),
+        (0.67, lambda rest, _: facts_of_differences(rest, release)),
         (0.9, lambda rest, tell: facts_of_missing_cells(rest, release, progress=tell)),
         (0.92, lambda rest, _: facts_of_ordered_columns(rest, release)),
         (0.97, lambda rest, _: facts_of_following_columns(rest, release)),

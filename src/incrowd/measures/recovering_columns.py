@@ -129,6 +129,8 @@ class RecoveringValues(NarrowingColumn):
     @property
     def sentence(self) -> str:
         """What the values tell, in words."""
+        if self.others:
+            return f"differences of {listed([*self.others, self.column])}, which are kept, give {self.gives_back} back"
         return f"values of {self.column}, which is kept, give {self.gives_back} back"
 
 
