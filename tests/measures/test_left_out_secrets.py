@@ -117,6 +117,8 @@ def test_the_mark_tells_the_next_assessment_of_a_left_out_secret(tmp_path):
     assert judge_release(file, replace(question, tolerate=0.5)).decision == "within"
     of_original = replace(question, sensitive=(*secrets, "wage"))
     assert judge_protected(safe, of_original).decision == "exposed"
+    unsaid = protect(table, **KNOWN, k=11, sensitive=secrets, **named)
+    assert judge_protected(unsaid, of_original).decision == "exposed"  # the question says what is secret
     again = protect(read_table(file), **KNOWN, k=11, sensitive=secrets, other=["rooms"], identifiers=[])
     assert judge_protected(again, question).decision == "exposed"  # carried over from the mark
 

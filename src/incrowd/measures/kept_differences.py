@@ -60,7 +60,7 @@ def facts_of_differences(kept: Sequence[Coded], release: ComparedRelease) -> Ite
         released = read_released(release.table, [coded[one.name], coded[other.name]], [one, other])
         if len(released) < 2:
             continue
-        after = _signs(*released, scales)
+        after = _signs(released[0], released[1], scales)
         named = name_to_remove([one.name, other.name], release.secrets)
         further = one.name if named == other.name else other.name
         facts = [_fact(named, further, signs, after, target, told, release) for target, told in found]
@@ -114,8 +114,8 @@ def _fact(
 ) -> RecoveringColumn:
     """The fact of two columns: the classes for an attacker who looks at the signs of their difference."""
     name = f"difference of {column} and {other}"  # longer than each of the columns, so that none has this name
-    columns = [*release.names, *([release.person] if release.person not in (None, *release.names) else [])]
-    table = read_table(release.table.to_arrow(columns).append_column(name, pa.array(released)))
+    persons = [] if release.person is None or release.person in release.names else [release.person]
+    table = read_table(release.table.to_arrow([*release.names, *persons]).append_column(name, pa.array(released)))
     shares = told.given_away, told.by_chance
     if not told.tells_nearly_all:
         coded = Coded(name, signs, pa.array(range(_MISSING + 1)))

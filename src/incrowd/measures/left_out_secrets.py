@@ -155,7 +155,9 @@ class _Search:
     def _find_way(self, secret: Coded, columns: Sequence[Coded]) -> _Way | None:
         """A formula with a kept column, or else a function of one."""
         way = self._find_formula(secret, columns)
-        if way is not None and self.kept.isdisjoint(way.columns):  # which others compute without the release
+        if way is not None and not any(
+            name in self.kept for name in way.columns
+        ):  # which others compute without the release
             way = self._find_formula(secret, [one for one in columns if one.name in self.kept])
         return way or self._find_function(secret, columns)
 
