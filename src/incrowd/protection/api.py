@@ -80,8 +80,8 @@ def protect(
         beta: β-likeness: no sensitive value is more than 1 + beta times as common in a class as in the table.
         delta: δ-disclosure: no sensitive value is more than e^delta times as common, or as rare, in a class as in the
             table.
-        sensitive: the sensitive columns. l, t, beta and delta need at least one. Those that `leave_out` names too are not
-            released, and kept columns that give them back are told of.
+        sensitive: the sensitive columns. l, t, beta and delta need at least one. Those that `leave_out` names too are
+            not released, and kept columns that give them back are told of.
         diverse: the sensitive columns that l, t, beta and delta hold for. None or empty: all.
         method: "partition" (local recoding, smallest loss), "sorted" (runs of the sorted table), "tcloseness" (one
             record of every stratum of the sensitive column), "coarsen" (fixed intervals), "generalise" (one coding for
