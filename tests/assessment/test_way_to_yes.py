@@ -302,7 +302,7 @@ def test_questions_that_some_were_not_asked_are_kept_and_people_kept_apart():
     advice = assess(table, **NAMED).verdict.actions[-1]
     assert advice.protection["apart"] == ["smokes", "works", "pregnancies"]
     assert "leave_out" not in advice.protection
-    assert "people with and without a value of smokes, works, pregnancies are kept apart" in advice.sentence
+    assert "people who were asked smokes, works, pregnancies and those who were not are kept apart" in advice.sentence
     command = advice.commands[0]
     assert "--apart smokes,works,pregnancies" in command
     safe = protect(

@@ -49,7 +49,7 @@ def test_who_was_not_asked_is_kept_apart_by_the_advice_and_the_form_shows_it(ope
     expect(page.locator("#protected-title")).to_contain_text("Yes")
     expect(page.locator("#apart")).to_be_visible()
     assert chosen(page, "#apart") == NOT_ASKED
-    expect(page.locator("#shelf")).to_contain_text("people with and without 3 columns kept apart")
+    expect(page.locator("#shelf")).to_contain_text("those asked 3 columns kept apart from the others")
     job = page.get_attribute("#candidate-view", "data-shown")
     command, python = (ask(page, "GET", f"/jobs/{job}/equivalent")[kind] for kind in ("cli", "python"))
     assert f"--apart {','.join(NOT_ASKED)}" in command

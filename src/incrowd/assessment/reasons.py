@@ -117,12 +117,7 @@ def _records_were_counted_as_people(findings: Findings) -> Iterator[str]:
 
 def _coarsened_values_are_given_back(findings: Findings) -> Iterator[str]:
     for fact in findings.evidence.given_back:
-        them = "them" if fact.others else "it"
-        yield (
-            f"{fact.sentence} for {percent(fact.told)} of the records: with {them} the smallest "
-            f"class has {fact.k:,} and not {findings.facts.k:,}, and {people(fact.uniques)} "
-            f"{'is' if fact.uniques == 1 else 'are'} unique."
-        )
+        yield f"{fact.sentence} for {percent(fact.told)} of the records: {fact.consequence}."
 
 
 def _row_order_gives_back(findings: Findings) -> Iterator[str]:

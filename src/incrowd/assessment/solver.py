@@ -245,7 +245,7 @@ class _Search:
             "keep": list(dict.fromkeys([*(given.get("keep") or ()), *plan.kept])) or None,
             "leave_out": [*(given.get("leave_out") or ()), *plan.removed],
             "other": left(given.get("other")),
-            "sensitive": secrets,
+            "sensitive": list(self._secrets) or None,
             "diverse": diverse if secrets is not None else None,
             **demand,
         }
@@ -304,5 +304,8 @@ def judge_protected(
     if question.quasi_identifiers is not None:  # guessed ones stay guessed, and never make a yes
         asked = replace(asked, quasi_identifiers=names)
     judged = safe.table if released is None else released
+    hidden = tuple(name for name in question.sensitive or () if name in safe.removed)
+    if not {*hidden} <= {*safe.left_out_secrets}:
+        safe = replace(safe, left_out_secrets=(*safe.left_out_secrets, *hidden), given_back=None)
     facts = facts_of_protected(safe, rows, part(progress, 0.0, 0.5))
     return judge_release(judged, asked, original=facts, progress=part(progress, 0.5, 1.0))

@@ -139,6 +139,7 @@ def _try(work: AssessmentState, plan: Plan, progress: Progress) -> Attempt:
         *(work.table, released, names, kept, person, kind),
         shuffled=shuffled,
         secrets=work.roles.sensitive,
+        left_out=[name for name in work.roles.sensitive if name in gone],
         progress=part(progress, 0.4, 0.6),
     )
     drawn = () if person is None else (person,)
@@ -186,7 +187,12 @@ def _protected(
 def protect_settings(work: AssessmentState, plan: Plan) -> dict[str, Any]:
     """Keyword arguments of `protect` for a plan: class size, demands on secrets, columns left out and kept."""
     secrets = [name for name in work.roles.sensitive if name not in plan.removed]
-    asked = {"k": plan.k, "sensitive": secrets, **plan.demand(work.question.certain_from, work.question.named_secrets)}
+    # those that are left out are named too, so that the mark tells what gives them back
+    asked = {
+        "k": plan.k,
+        "sensitive": list(work.roles.sensitive),
+        **plan.demand(work.question.certain_from, work.question.named_secrets),
+    }
     if {*plan.diverse} != {*secrets}:
         asked["diverse"] = list(plan.diverse)
     asked |= {"leave_out": list(plan.removed), "apart": list(plan.apart), "keep": list(plan.kept)}
@@ -237,7 +243,7 @@ def _protect_action(work: AssessmentState, way: Attempt) -> Action:
         alone = [name for name in work.roles.sensitive if name not in (*plan.diverse, *plan.removed)]
         values += f"; {listed(alone)} {'needs' if len(alone) == 1 else 'need'} no such rule" if alone else ""
     if plan.apart:
-        values += f"; people with and without a value of {listed(plan.apart)} are kept apart"
+        values += f"; people who were asked {listed(plan.apart)} and those who were not are kept apart"
     if plan.kept:
         values += f"; {listed(plan.kept)} {'stays' if len(plan.kept) == 1 else 'stay'} as in the original"
     evidence = work.answers["evidence"]

@@ -274,5 +274,6 @@ def _next_actions(
     left_out = arguments.get("leave_out", ())
     by_search = {name for trial in trials for name in trial.left_out if trial.chosen}
     named = [name for name in safe.removed if name not in {*left_out, *by_search}]
-    asked = replace(question, identifiers=tuple(named), drop=tuple(left_out))
+    secret = question.sensitive or ()
+    asked = replace(question, identifiers=tuple(named), drop=tuple(name for name in left_out if name not in secret))
     return advise(table, asked, seconds=_ADVICE_SECONDS, progress=progress).actions

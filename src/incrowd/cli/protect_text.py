@@ -55,7 +55,7 @@ def _show_trials(trials: Sequence[Trial]) -> None:
     for trial in trials:
         values = f", {trial.l:g} values of {listed(trial.diverse)}" if trial.l else ""
         left_out = f", {', '.join(trial.left_out)} left out" if trial.left_out else ""
-        apart = f", people with and without a value of {', '.join(trial.apart)} kept apart" if trial.apart else ""
+        apart = f", those asked {', '.join(trial.apart)} kept apart from the others" if trial.apart else ""
         same = f", {', '.join(trial.kept)} kept as in the original" if trial.kept else ""
         how = f" by {trial.method}" if several else ""
         kept = f", {percent(trial.detail_kept)} of the detail kept" if trial.detail_kept is not None else ""

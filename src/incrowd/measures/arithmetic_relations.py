@@ -46,6 +46,7 @@ class Relation:
         by_chance: the share of records that a guess without the columns reaches.
         guesses: the guessed value of every released row, as codes from 0.
         step: the width of the steps that guesses are rounded to; 0 if they are rounded to values of the column.
+        guessed: the guess of every released row as a number, NaN where it is missing.
     """
 
     columns: tuple[str, ...]
@@ -53,6 +54,7 @@ class Relation:
     by_chance: float
     guesses: NDArray[np.int64]
     step: float
+    guessed: Floats
 
 
 _Design: TypeAlias = tuple[Floats, Floats, Floats, Floats]
@@ -271,7 +273,8 @@ class _Search:
         is_exact = np.mean(self.values[_nearest(self.values, guesses)] == truth) >= _EXACT
         names = tuple(self.before[n].name for n in columns)
         step = 0.0 if is_exact else 2 * usual
-        return Relation(names, told, determined.by_chance, _as_codes(after, step or self.values), step)
+        guessed = np.where(np.isnan(after), np.nan, self.values[_nearest(self.values, after)]) if is_exact else after
+        return Relation(names, told, determined.by_chance, _as_codes(after, step or self.values), step, guessed)
 
     def _in_units(self, guesses: Floats) -> Floats:
         """Guesses in the units of the target; exponents are capped far above its largest value, against overflow."""

@@ -37,11 +37,11 @@ def facts_of_columns_together(
     Yields:
         A fact for every column to remove, with the other columns of the formula.
     """
-    targets = _quantities(release.coarsened)
-    removable = [one.name for one in _quantities(kept)]
+    targets = read_quantities(release.coarsened)
+    removable = [one.name for one in read_quantities(kept)]
     if not targets or not removable:
         return
-    before = _quantities([*kept, *(column for column in release.known if column.name not in release.coarse)])
+    before = read_quantities([*kept, *(column for column in release.known if column.name not in release.coarse)])
     after = {one.name: one for one in read_released(release.table, [*kept, *release.known], before)}
     labels = {column.name: column.codes for column in encode(release.table, [one.name for one in targets])}
     candidates = [one for one in before if one.name in after]
@@ -73,9 +73,9 @@ def facts_of_computed_columns(
     Yields:
         A fact for every such column that makes classes smaller.
     """
-    quantities = _quantities(release.known)
+    quantities = read_quantities(release.known)
     designs: Designs = {}
-    targets = _quantities(kept) if quantities else []
+    targets = read_quantities(kept) if quantities else []
     for place, target in enumerate(targets):
         progress(_COMPUTING, place / len(targets))
         relation = find_relation(target, np.zeros(target.codes.size, dtype=np.int64), quantities, quantities, designs)
@@ -91,7 +91,8 @@ def facts_of_computed_columns(
             yield fact
 
 
-def _quantities(columns: Sequence[Coded]) -> list[Quantity]:
+def read_quantities(columns: Sequence[Coded]) -> list[Quantity]:
+    """The columns that are numbers, dates or times."""
     return [quantity for column in columns if (quantity := read_quantity(column)) is not None]
 
 

@@ -64,8 +64,8 @@ class ComparedRelease:
         return count_classes(self.table, [*self.labels, column], expected, self.person)
 
     def to_remove(self, columns: Sequence[str]) -> str:
-        """The column to remove: the last that is no secret, because computed columns usually follow their sources."""
-        return ([name for name in columns if name not in self.secrets] or columns)[-1]
+        """The column to remove, of those that give a quasi-identifier back together."""
+        return name_to_remove(columns, self.secrets)
 
     @cached_property
     def k(self) -> int:
@@ -81,3 +81,8 @@ class ComparedRelease:
 def one_of_each(whose: Coded, columns: Sequence[Coded]) -> NDArray[np.intp]:
     """One row for every person and combination of values: the records of one person prove nothing about others."""
     return np.unique(pack([whose, *columns]), return_index=True)[1]
+
+
+def name_to_remove(columns: Sequence[str], secrets: Collection[str]) -> str:
+    """The column to remove: the last that is no secret, because computed columns usually follow their sources."""
+    return ([name for name in columns if name not in secrets] or columns)[-1]

@@ -20,6 +20,8 @@ from incrowd.measures.compared_release import ComparedRelease, one_of_each
 from incrowd.measures.determination import Determination, determination
 from incrowd.measures.expected_values import facts_of_expected_values
 from incrowd.measures.following_columns import facts_of_following_columns
+from incrowd.measures.kept_differences import facts_of_differences
+from incrowd.measures.left_out_secrets import left_out_secret_facts
 from incrowd.measures.missing_cells import facts_of_missing_cells
 from incrowd.measures.ordered_columns import facts_of_ordered_columns
 from incrowd.measures.partial_formulas import facts_of_partial_formulas
@@ -53,6 +55,7 @@ def kept_column_facts(
     *,
     coarse: Sequence[str] | None = None,
     secrets: Sequence[str] = (),
+    left_out: Sequence[str] = (),
     progress: Progress = silent,
 ) -> tuple[RecoveringColumn, ...]:
     """Find the kept columns that give back a quasi-identifier, with the class sizes they lead to.
@@ -69,6 +72,7 @@ def kept_column_facts(
         person: the column that identifies the person of each record, if people have several records.
         coarse: the quasi-identifiers that were made coarser. None: all of them.
         secrets: sensitive columns; of a set of columns, one of these is named only if all are sensitive.
+        left_out: sensitive columns of the original that are not released.
         progress: callback that receives the current step and the share done.
 
     Returns:
@@ -87,6 +91,12 @@ def kept_column_facts(
     if not kept:
         return ()
     names = list(dict.fromkeys(quasi_identifiers))
+    changed = names if coarse is None else coarse
+    regained = left_out_secret_facts(
+        *(original, released, names, kept, left_out, person), coarse=changed, secrets=secrets
+    )
+    if not changed and left_out:
+        return regained
     persons = [] if person is None or person in (*names, *kept) else [person]
     # samples must not depend on row order
     before = _encode_in_order(read_table(original), [*names, *kept, *persons])
@@ -95,19 +105,20 @@ def kept_column_facts(
 
     def tells(column: Coded, number: int) -> Determination | None:
         other = known[number]
-        is_coarse = coarse is None or other.name in coarse
+        is_coarse = other.name in changed
         if not is_coarse or not _may_tell(column.codes, other.codes):
             return None
         rows = slice(None) if whose is None else one_of_each(whose, [column, other])
         return _tell(column.take(rows), other.take(rows))
 
-    release = ComparedRelease(known, read_table(released), names if coarse is None else coarse, person, secrets, whose)
+    release = ComparedRelease(known, read_table(released), changed, person, secrets, whose)
     # each detector is given the columns without a fact so far, and ends at its share of the progress
     detectors: list[tuple[float, Callable[[Sequence[Coded], Progress], Iterator[RecoveringColumn]]]] = [
         (0.1, lambda rest, tell: _facts(rest, release, tells, tell, original=True)),
         (0.4, lambda rest, tell: facts_of_computed_columns(rest, release, progress=tell)),
         (0.6, lambda rest, tell: facts_of_columns_together(rest, release, progress=tell)),
         (0.65, lambda rest, _: facts_of_partial_formulas(rest, release)),
+        (0.67, lambda rest, _: facts_of_differences(rest, release)),
         (0.9, lambda rest, tell: facts_of_missing_cells(rest, release, progress=tell)),
         (0.92, lambda rest, _: facts_of_ordered_columns(rest, release)),
         (0.97, lambda rest, _: facts_of_following_columns(rest, release)),
@@ -121,7 +132,7 @@ def kept_column_facts(
         progress(_COMPARING, begin)
         facts += detect([column for column in columns if column.name not in undoing], part(progress, begin, end))
         begin = end
-    return tuple(facts)
+    return (*facts, *regained)
 
 
 def released_column_facts(

@@ -1,8 +1,8 @@
 """Kept columns from which a coarsened quasi-identifier is recovered, and the class sizes that result.
 
-There are seven kinds of facts: a column gives a quasi-identifier back, for nearly all records or by single values; or
+There are eight kinds of facts: a column gives a quasi-identifier back, for nearly all records or by single values; or
 it follows from quasi-identifiers, without exception, nearly always or for some people; or it lies on one side of one;
-or which of its cells are missing follows.
+or which of its cells are missing follows; or it gives back a secret that the release leaves out.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from incrowd.results import Result
-from incrowd.wording import listed
+from incrowd.wording import counted, listed, percent
 
 _FOLLOWS = "which follow~ from what others know"
 
@@ -52,11 +52,32 @@ class RecoveringColumn(Result):
         return (self.column, *self.others)
 
     @property
+    def visible(self) -> tuple[str, ...]:
+        """All columns of the release that the fact is about."""
+        return (*self.columns, self.gives_back)
+
+    @property
     def sentence(self) -> str:
         """What the columns tell, in words."""
         if not self.others:
             return f"{self.column} is kept and gives {self.gives_back} back"
         return f"{listed(self.others)} and {self.column} are kept and together give {self.gives_back} back"
+
+    @property
+    def consequence(self) -> str:
+        """What an attacker who knows the columns reaches, in words."""
+        return (
+            f"with {'them' if self.others else 'it'} the smallest class has {self.k:,} and not {self.k_without:,}, and "
+            f"{self.uniques:,} are unique"
+        )
+
+    @property
+    def remedy(self) -> str:
+        """What to do about the columns, in words."""
+        advice, them = (f"remove {self.column}", "them as quasi-identifiers")
+        if not self.others:
+            advice, them = ("remove it", "it as a quasi-identifier")
+        return f"{advice}, or name {them} too"
 
     def clause(self, known: Collection[str]) -> str:
         """How the column makes classes smaller, for a sentence; `~` stands for the s of a verb of one column."""
@@ -108,6 +129,8 @@ class RecoveringValues(NarrowingColumn):
     @property
     def sentence(self) -> str:
         """What the values tell, in words."""
+        if self.others:
+            return f"differences of {listed([*self.others, self.column])}, which are kept, give {self.gives_back} back"
         return f"values of {self.column}, which is kept, give {self.gives_back} back"
 
 
@@ -190,11 +213,64 @@ class FollowingMissingCells(RecoveringColumn):
         return frozenset(self.columns), self.kind
 
 
+@dataclass(frozen=True, slots=True)
+class RegainedSecret(RecoveringColumn):
+    """A secret that the release leaves out (`gives_back`), and that kept columns give back.
+
+    Attributes:
+        news: the records whose regained value their class discloses, and for whom that is news.
+        records: all records.
+    """
+
+    kind: ClassVar[str] = "regained secret"
+    news: int = 0
+    records: int = 1
+
+    @property
+    def visible(self) -> tuple[str, ...]:
+        """All columns of the release that the fact is about."""
+        return self.columns
+
+    @property
+    def news_share(self) -> float:
+        """The share of all records whose secret is certain and news."""
+        return self.news / self.records
+
+    @property
+    def sentence(self) -> str:
+        """What the columns tell, in words."""
+        verbs = "are kept and together give" if self.others else "is kept and gives"
+        return f"{listed([*self.others, self.column])} {verbs} back {self.gives_back}, which is secret and left out,"
+
+    @property
+    def consequence(self) -> str:
+        """What an attacker reaches, in words."""
+        return (
+            f"{self.gives_back} is then certain, or nearly so, for {counted(self.news, 'record', 'records')} "
+            f"({percent(self.news_share)}), and most people do not have that value (attribute disclosure)"
+        )
+
+    @property
+    def remedy(self) -> str:
+        """What to do about the columns, in words."""
+        return f"remove {self.column} too"
+
+    @property
+    def undoes(self) -> bool:
+        """True if the secret of somebody is certain, and that is news."""
+        return self.news > 0
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What tells facts about the same columns apart."""
+        return frozenset(self.columns), self.gives_back, self.kind
+
+
 FACT_KINDS: dict[str, type[RecoveringColumn]] = {
     kind.kind: kind
     for kind in (
         *(RecoveringColumn, RecoveringValues, FollowingColumn, ComputedColumn, ExpectedValue, OrderedColumn),
-        FollowingMissingCells,
+        *(FollowingMissingCells, RegainedSecret),
     )
 }
 """The kinds of facts by their names, which are written with them."""

@@ -80,7 +80,8 @@ def protect(
         beta: β-likeness: no sensitive value is more than 1 + beta times as common in a class as in the table.
         delta: δ-disclosure: no sensitive value is more than e^delta times as common, or as rare, in a class as in the
             table.
-        sensitive: the sensitive columns. l, t, beta and delta need at least one.
+        sensitive: the sensitive columns. l, t, beta and delta need at least one. Those that `leave_out` names too are
+            not released, and kept columns that give them back are told of.
         diverse: the sensitive columns that l, t, beta and delta hold for. None or empty: all.
         method: "partition" (local recoding, smallest loss), "sorted" (runs of the sorted table), "tcloseness" (one
             record of every stratum of the sensitive column), "coarsen" (fixed intervals), "generalise" (one coding for
@@ -194,6 +195,7 @@ def _describe(
         shuffled=order.is_shuffled,
         row_order=() if order.is_shuffled else tuple(dict.fromkeys([*order.followed, *([person] if person else [])])),
         sensitive=tuple(settled.sensitive),
+        left_out_secrets=tuple(settled.left_out_secrets),
         person=person,
         hierarchies=builder.problem.hierarchies,
         kept_column_warnings=kept.warnings,

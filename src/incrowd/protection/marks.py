@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 from incrowd._support.files import file_hash, read_small, written_whole
 from incrowd.errors import InputError
 from incrowd.measures import RecoveringColumn
-from incrowd.measures.recovering_columns import FACT_KINDS
+from incrowd.measures.recovering_columns import FACT_KINDS, RegainedSecret
 from incrowd.protection.release_log import MOST_COUNTED, ReleaseLog, read_texts, typed
 from incrowd.results import Result
 from incrowd.tables import RowKind, Table, escape_formula, read_table
@@ -229,7 +229,11 @@ def _read_recovering_column(saved: dict[str, Any]) -> RecoveringColumn:
     """Read a `RecoveringColumn` from a mark; invalid content raises TypeError, ValueError or KeyError."""
     fields = {name: value for name, value in saved.items() if name != "undoes"}
     column = FACT_KINDS[fields.pop("kind")](**fields | {"others": read_texts(fields.get("others", []))})
-    numbers = (column.told, column.by_chance, column.k, column.uniques, column.k_without)
+    numbers = [column.told, column.by_chance, column.k, column.uniques, column.k_without]
+    if isinstance(column, RegainedSecret):
+        numbers += [column.news, column.records]
+        if not column.records:
+            raise ValueError
     read_texts([column.column, column.gives_back])
     if not all(0 <= typed(one, int, float) <= MOST_COUNTED for one in numbers):  # NaN fails too
         raise ValueError

@@ -58,6 +58,7 @@ def facts_of_protected(
             *(safe.original, ranges, safe.quasi_identifiers, kept, safe.person),
             coarse=coarse,
             secrets=safe.sensitive,
+            left_out=safe.left_out_secrets,
             progress=part(progress, 0.0, 0.5),
         )
     row_kind = rows or describe_rows(safe.original)
@@ -125,6 +126,7 @@ def facts_of_tables(
     *,
     shuffled: bool = False,
     secrets: Sequence[str] = (),
+    left_out: Sequence[str] = (),
     progress: Progress = silent,
 ) -> OriginalFacts:
     """Facts that an original shows about a released table; their rows need not be the same.
@@ -136,6 +138,7 @@ def facts_of_tables(
         rows: what a row of the original is, if that is known already.
         shuffled: whether the rows of the release are in random order.
         secrets: the sensitive columns; of columns that reveal a value only together, these are named last.
+        left_out: the sensitive columns of the original that are not released.
 
     Raises:
         ColumnNotFoundError: the original lacks a column.
@@ -148,11 +151,15 @@ def facts_of_tables(
     before.require([*quasi_identifiers, *kept], "columns of the original")
     coarse = [name for name in quasi_identifiers if not _is_same(before, released, name, shuffled)]
     given_back: tuple[RecoveringColumn, ...] = ()
-    if coarse:
+    if coarse or left_out:
         is_aligned = before.rows == released.rows and not shuffled
         ranges = numbers_as_ranges(before, released, coarse) if is_aligned else released
         given_back = kept_column_facts(
-            *(before, ranges, quasi_identifiers, kept, person), coarse=coarse, secrets=secrets, progress=progress
+            *(before, ranges, quasi_identifiers, kept, person),
+            coarse=coarse,
+            secrets=secrets,
+            left_out=left_out,
+            progress=progress,
         )
     facts = OriginalFacts(
         *(tuple(kept), given_back, rows or describe_rows(before)),
@@ -206,7 +213,7 @@ def _carry_over(facts: OriginalFacts, original: Table, columns: Sequence[str]) -
     return replace(
         united,
         kept=tuple(name for name in facts.kept if name in earlier.kept),
-        given_back=tuple(one for one in united.given_back if {*one.columns, one.gives_back} <= {*columns}),
+        given_back=tuple(one for one in united.given_back if {*one.visible} <= {*columns}),
         pseudonymised=tuple(name for name in united.pseudonymised if name in columns),
         perturbed=tuple(name for name in united.perturbed if name in columns),
         row_order=() if facts.shuffled else united.row_order,

@@ -26,7 +26,7 @@ _amounts = partial(Option, "numbers", lowest=0, highest=1e12)
 _METHODS, _KINDS, _AIMS, _OUTPUTS = map(get_args, (MethodName, DiversityKind, Aim, OutputKind))
 _K = "Everybody looks like at least k - 1 others. Default 5, or what the recipient needs."
 _METHOD = f"{', '.join(_METHODS)}. Default: partition; for a recipient, the least loss of several."
-_APART = "Kept columns whose missing values tell something: no class mixes people with and without a value."
+_APART = "Kept columns that only some people were asked: no class mixes those who were with the others."
 _KIND = f"Kind of l: {', '.join(_KINDS)}. Default: distinct."
 _T = "No class is farther than t from the table; or 'bound': what k allows."
 _KEY = "With a person column: file of a secret key; people have one pseudonym in all tables under it."

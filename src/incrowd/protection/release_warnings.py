@@ -69,7 +69,12 @@ def review_kept_columns(
     kept = [name for name in built.generalised.column_names if name not in not_reviewed]
     not_sensitive = [name for name in kept if name not in settled.sensitive]
     changed = [name for name, cells in built.recoding.changed.items() if cells]
-    given_back = kept_column_facts(table, built.ranges, names, kept, person, coarse=changed, secrets=settled.sensitive)
+    given_back = kept_column_facts(
+        *(table, built.ranges, names, kept, person),
+        coarse=changed,
+        secrets=settled.sensitive,
+        left_out=settled.left_out_secrets,
+    )
     expected = [one for one in given_back if one.undoes and one.is_reported_only(settled.sensitive, k)]
     undoing = [one for one in given_back if one not in expected]
     undone = {one.column for one in given_back if one.undoes}
@@ -141,12 +146,7 @@ def describe_row_order(followed: Sequence[str]) -> str:
 def describe_given_back(fact: RecoveringColumn) -> str:
     """Words for kept columns that reveal a quasi-identifier."""
     share = "" if fact.told == 1.0 else f" for {percent(fact.told)} of the records"
-    advice = f"remove {fact.column}" if fact.others else "remove it"
-    return (
-        f"{fact.sentence}{share}: with {'them' if fact.others else 'it'} the smallest class has "
-        f"{fact.k:,} and not {fact.k_without:,}, and {fact.uniques:,} are unique; {advice}, or name "
-        f"{'them as quasi-identifiers' if fact.others else 'it as a quasi-identifier'} too"
-    )
+    return f"{fact.sentence}{share}: {fact.consequence}; {fact.remedy}"
 
 
 def describe_reported(facts: Sequence[RecoveringColumn]) -> Iterator[str]:

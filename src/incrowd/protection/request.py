@@ -116,7 +116,9 @@ def read_request(data: TableLike, asked: ProtectKeywords, of_method: MethodKeywo
     table = read_table(data)
     if isinstance(options, PerturbOptions):
         options = replace(options, steps=read_steps(options.steps, table))
-    sensitive = require_sensitive(table, asked["sensitive"])
+    secrets = require_sensitive(table, asked["sensitive"])
+    sensitive = [name for name in secrets if name not in asked["leave_out"]]
+    left_out_secrets = [name for name in secrets if name not in sensitive]
     quasi_identifiers = check_columns(table, asked["quasi_identifiers"], sensitive, asked["person"])
     demand = _read_demand(asked, options)
     diverse = _read_diverse(table, asked["diverse"], sensitive)
@@ -127,7 +129,9 @@ def read_request(data: TableLike, asked: ProtectKeywords, of_method: MethodKeywo
     in_steps = _columns_of_steps(options)
     described = {*quasi_identifiers, *sensitive} if method.perturbs else in_steps | _described_columns(asked, options)
     columns = settle_columns(
-        table, quasi_identifiers, sensitive, asked, described=described, in_steps=in_steps if method.perturbs else ()
+        *(table, quasi_identifiers, sensitive, left_out_secrets, asked),
+        described=described,
+        in_steps=in_steps if method.perturbs else (),
     )
     if isinstance(options, PerturbOptions):
         options = replace(options, steps=_settle_people_of_steps(options.steps, table, columns))

@@ -38,6 +38,7 @@ class Protected(Result):
     - `generalised` is the table with ranges and sets, by which detail and loss are measured (None: it is `table`).
     - `counted` is `table` as a `Table` whose columns are encoded already (None: read `table`).
     - `shuffled`: rows are in random order. `row_order` are columns of the original that the row order follows.
+    - `left_out_secrets` are the removed columns that are sensitive.
     - `perturbed` are columns of any role in which a record may have another record's value or a random one.
     """
 
@@ -45,7 +46,7 @@ class Protected(Result):
         {
             *("table", "demand", "original", "kept_rows", "sensitive", "person", "hierarchies", "kept_column_warnings"),
             *("outputs", "released_quasi_identifiers", "generalised", "method_help", "given_back", "counted"),
-            "_attacks",
+            *("_attacks", "left_out_secrets"),
         }
     )
     _derived: ClassVar[tuple[str, ...]] = ("share_changed",)
@@ -79,6 +80,7 @@ class Protected(Result):
     keyed: bool = False
     shuffled: bool = False
     row_order: tuple[str, ...] = ()
+    left_out_secrets: tuple[str, ...] = ()
     _attacks: dict[tuple[int, int], Any] = field(default_factory=dict, init=False)  # cache, by targets and seed
 
     @property

@@ -30,6 +30,7 @@ class SettledColumns:
     person: str | None  # the column that says whose record it is
     other: list[str]  # columns that an attacker cannot know
     removed: list[str]  # columns that are left out
+    left_out_secrets: list[str]  # those of them that are sensitive
     notes: list[str]  # decisions about columns that the user did not make
 
     def without_role(self, names: Sequence[str]) -> list[str]:
@@ -42,6 +43,7 @@ def settle_columns(
     table: Table,
     quasi_identifiers: list[str],
     sensitive: list[str],
+    left_out_secrets: list[str],
     asked: ProtectKeywords,
     *,
     described: Collection[str],
@@ -52,6 +54,7 @@ def settle_columns(
     Args:
         table: the table. Quasi-identifiers and sensitive columns whose numbers are codes become categories.
         quasi_identifiers: the columns that an attacker may know.
+        left_out_secrets: further sensitive columns, which are left out.
         asked: the options of `protect`: the person column, columns to remove, and columns that nobody can know.
         described: columns whose values are described by an option, so that they keep their types.
         in_steps: columns that perturbation steps change, so that they are not removed.
@@ -68,7 +71,7 @@ def settle_columns(
     _require_one_role(other_columns, [*with_role, *(identifiers or ())], "be an other column and something else")
     removed = table.require([*(identifiers or ()), *leave_out], "columns to remove") if identifiers or leave_out else []
     _require_one_role(removed, [*with_role, *other_columns], "be removed and be something else")
-    settled = SettledColumns(quasi_identifiers, sensitive, person, other_columns, removed, notes)
+    settled = SettledColumns(quasi_identifiers, sensitive, person, other_columns, removed, left_out_secrets, notes)
     if identifiers is None and (without_role := settled.without_role(table.columns)):
         removed[:0] = [one.column for one in suggest_roles(table, without_role) if one.role == "identifier"]
     replicates = find_replicate_weights(table, settled.without_role(table.columns))

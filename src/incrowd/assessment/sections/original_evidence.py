@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from incrowd._support.progress import Progress
 from incrowd.assessment.roles import Roles
@@ -16,12 +17,16 @@ from incrowd.errors import InputError, UnsupportedError
 from incrowd.measures import count_with_auxiliary
 from incrowd.measures.kept_columns import released_column_facts
 from incrowd.measures.missing_cells import count_with_missing_cells
-from incrowd.measures.recovering_columns import FollowingColumn, FollowingMissingCells, RecoveringColumn
+from incrowd.measures.recovering_columns import FollowingColumn, FollowingMissingCells, RecoveringColumn, RegainedSecret
 from incrowd.populations.fixed_coding import describe_overlap, overlapping_columns
 from incrowd.protection.marks import OriginalFacts, is_shuffled, read_mark
 from incrowd.protection.original_facts import facts_of_tables, unite_facts
+from incrowd.recipients import judge
 from incrowd.tables import RowKind
 from incrowd.wording import Advice, listed
+
+if TYPE_CHECKING:
+    from incrowd.assessment.question import Question
 
 ORIGINAL = ("original",)
 """The hint of advice that only the original can settle."""
@@ -109,7 +114,12 @@ def find_recovering_columns(
         not_compared = [*not_compared, *others]
     if coarse and not_compared:
         unanswered.append(_needs_original(coarse, not_compared))
-    return tuple(one for one in by_columns.values() if one.undoes)
+    return tuple(one for one in by_columns.values() if one.undoes and not _is_tolerated(one, work.question))
+
+
+def _is_tolerated(fact: RecoveringColumn, question: Question) -> bool:
+    """True if a left out secret is given back for no more people than may be known."""
+    return isinstance(fact, RegainedSecret) and judge(fact.news_share, question.tolerated) == "within"
 
 
 def _count_on_release(work: AssessmentState, fact: RecoveringColumn, kept: Sequence[str]) -> RecoveringColumn:
@@ -119,6 +129,8 @@ def _count_on_release(work: AssessmentState, fact: RecoveringColumn, kept: Seque
     are used if they are smaller than those of the release. Otherwise the columns themselves are counted as known.
     """
     k, roles = work.answers["facts"].k, work.roles
+    if isinstance(fact, RegainedSecret):
+        return replace(fact, k_without=k)
     removable = [name for name in fact.columns if name in kept]
     if removable and removable[0] != fact.column:  # the named column is now a quasi-identifier: name another one
         others = tuple(name for name in fact.columns if name != removable[0])

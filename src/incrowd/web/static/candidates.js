@@ -32,7 +32,7 @@ export function protectionInWords({ protection }) {
   const named = (names) => (names.length > 2 ? `${names.length} columns` : names.map((name) => shorten(name, 20)).join(" and "));
   if (secrets.length) parts.push(`${named(secrets)} kept secret`);
   if (gone.length) parts.push(`${named(gone)} left out`);
-  if (apart.length) parts.push(`people with and without ${named(apart)} kept apart`);
+  if (apart.length) parts.push(`those asked ${named(apart)} kept apart from the others`);
   if (l) parts.push(`l = ${l}`);
   if (t) parts.push(`t = ${t}`);
   if (protection.output) parts.push(typeof protection.output === "string" ? `written as ${OUTPUTS[protection.output] ?? protection.output}` : "written by column");

@@ -43,6 +43,7 @@ def options_of(asked: ProtectionRequest, table: OpenTable, everybody: Any = None
     `everybody` is the population table of k-map.
     """
     left_out = list(dict.fromkeys([*table.with_role("drop"), *asked.leave_out]))
+    secrets_left_out = [name for name in table.decided_as("sensitive") if name in left_out]
     options = asked.given_options() | {
         "quasi_identifiers": [name for name in table.with_role("quasi-identifier") if name not in left_out],
         "k": asked.k,
@@ -50,6 +51,7 @@ def options_of(asked: ProtectionRequest, table: OpenTable, everybody: Any = None
         "person": table.one_with_role("person"),
         "identifiers": [name for name in table.with_role("identifier") if name not in left_out],
         "leave_out": left_out,
+        "sensitive": list(dict.fromkeys([*asked.secrets, *secrets_left_out])) or None,
         "other": [name for name in table.decided_as("other") if name not in left_out] or None,
     }
     if asked.hierarchies:

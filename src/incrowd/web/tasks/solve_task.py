@@ -44,7 +44,8 @@ def solver_options(asked: ProtectionRequest, table: OpenTable, everybody: Any = 
     """The arguments of `find_release`: those of `protect` without k, and every sensitive column, which may need l."""
     options = options_of(asked, table, everybody)
     del options["k"]
-    return options | {"sensitive": asked.secrets or table.decided_as("sensitive") or None}
+    secrets = [*(asked.secrets or table.decided_as("sensitive")), *options.get("sensitive", ())]
+    return options | {"sensitive": list(dict.fromkeys(secrets)) or None}
 
 
 def _request_of(asked: ProtectionRequest, found: Solution, secrets: list[str] | None) -> ProtectionRequest:
