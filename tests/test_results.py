@@ -23,15 +23,7 @@ from incrowd.leaks import leak_table
 from incrowd.leaks.partial_leak import simulate_partial_leak
 from incrowd.measures.determination import determination
 from incrowd.measures.kept_columns import kept_column_facts
-from incrowd.measures.recovering_columns import (
-    ComputedColumn,
-    ExpectedValue,
-    FollowingColumn,
-    FollowingMissingCells,
-    NarrowingColumn,
-    OrderedColumn,
-    RecoveringValues,
-)
+from incrowd.measures.recovering_columns import FACT_KINDS, NarrowingColumn
 from incrowd.measures.row_order import followed_columns
 from incrowd.pitman_yor import compare_fits, fit_class_sizes
 from incrowd.pitman_yor.model_checks import hold_out, rank_size_check
@@ -72,10 +64,7 @@ def test_an_assessment_shows_its_decision():
     assert "No: the risk is too high" in found._repr_html_()
 
 
-KINDS_KEPT = (
-    *(FollowingColumn, RecoveringValues, ComputedColumn, ExpectedValue, NarrowingColumn, OrderedColumn),
-    FollowingMissingCells,
-)
+KINDS_KEPT = (NarrowingColumn, *FACT_KINDS.values())
 
 
 @pytest.fixture(scope="module")
