@@ -165,7 +165,8 @@ def test_a_column_that_links_people_is_noticed_by_what_their_rows_share(form, al
     order = draw.permutation(sizes.sum())
     table = {"zz": np.repeat(CODES[form](draw, 300), sizes), "sex": sex, "home": shared["home"], **own}
     found = describe(**{name: values[order] for name, values in table.items()})
-    assert (found.kind, found.person) == ("transactions", "zz")
+    assert (found.kind, found.person) == ("transactions", None if form == "uneven numbers" else "zz")
+    assert "share a value of zz" in found.reason
 
 
 def test_an_exact_income_links_the_people_of_a_household():
@@ -174,7 +175,8 @@ def test_an_exact_income_links_the_people_of_a_household():
     shared, own = linked(draw, 500, sizes)
     income = np.repeat(draw.lognormal(10, 0.5, 500).round(2), sizes)
     table = {"income": income, "tenure": np.repeat(draw.integers(0, 3, 500), sizes), "home": shared["home"], **own}
-    assert describe(**table).person == "income"
+    found = describe(**table)
+    assert (found.kind, found.person, found.household) == ("transactions", None, "income")
 
 
 @pytest.mark.parametrize("seed", range(5))

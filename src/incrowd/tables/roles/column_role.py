@@ -38,6 +38,9 @@ NOTHING = "nothing was found in its name or values; a person must decide"
 _NAMING = {"person name", "contact", "address", "national number", "account"}  # topics of cells that tell who
 _CALLED_AFTER_PEOPLE = {"area", "country", "education", "employer or institution"}  # towns, schools, firms
 _SHARE_A_PLACE = 20  # records of each place or institution; of a person there are fewer
+_MONTHS_OF_LIFE = 1_440.0
+_IN_HOUSEHOLD = 15  # rows for each number, up to which it may be that of a household
+_ROUND = 0.5  # multiples of ten among the cells, as a share, from which whole numbers are amounts
 _DECIMALS = re.compile(r"\d\.\d*[1-9]")
 _ALL_DIFFER = "every value differs, or nearly, so each one names a record"
 
@@ -157,6 +160,8 @@ def _by_name(facts: ColumnFacts, evidence: NameEvidence, *, only: bool) -> Sugge
         if not only:  # `childHeight`: the other topic of the name tells what was measured
             return None
         says, confidence = f"{source} says that it is about the family or the household of a person", "low"
+    if topic.name == "age" and evidence.how == "stem" and not _are_years_of_life(facts):
+        return None
     if topic.name in NUMBERS_OF:
         return _numbers_of(facts, topic.name, says, confidence, evidence, only)
     if topic.name == "free text":
@@ -175,7 +180,10 @@ def _by_name(facts: ColumnFacts, evidence: NameEvidence, *, only: bool) -> Sugge
             facts, "identifier", reason, "medium" if topic.quantity else "high", "record number", topic.role
         )
     if _is_one_of_many(facts) and facts.codes and _has_many(facts) and not _has_decimals(facts):
-        return _of_people(facts, topic.name == "household")
+        if topic.name != "household" or not _are_amounts(facts):
+            return _of_people(facts, topic.name == "household")
+        says, topic = f"{source} says a household, and its whole numbers are amounts", topics()["income"]
+        confidence = "low"
     if topic.role == "other":
         return describe_role(facts, "other", says, "low", topic.name)
     return describe_role(facts, topic.role, says, confidence, topic.name, topic.also)
@@ -215,6 +223,11 @@ def _is_one_of_many(facts: ColumnFacts) -> bool:
     return words_of(facts.name) in word_list("names", "one_of_many")
 
 
+def _are_years_of_life(facts: ColumnFacts) -> bool:
+    """True unless numbers cannot be ages, in years or months; texts may be bands of ages."""
+    return facts.low is None or (0 <= facts.low and (facts.high or 0.0) <= _MONTHS_OF_LIFE and facts.distinct > 2)
+
+
 def _is_yes_or_no(facts: ColumnFacts) -> bool:
     return facts.distinct <= 2 and facts.low is not None and (facts.low, facts.high) == (0, 1)
 
@@ -228,6 +241,14 @@ def _has_decimals(facts: ColumnFacts) -> bool:
 
 def _has_many(facts: ColumnFacts) -> bool:
     return numbers_people(facts) or (facts.distinct > max(MANY, facts.filled / 100) and facts.distinct > 50)
+
+
+def _are_amounts(facts: ColumnFacts) -> bool:
+    """True if whole numbers are amounts, not numbers of households: shared by many rows, or far apart and often round."""
+    if facts.low is None or is_numbered(facts):
+        return facts.repeats > _IN_HOUSEHOLD
+    is_round = sum(cell % 10 == 0 for cell in facts.sample) > _ROUND * len(facts.sample)
+    return is_round or facts.repeats > _IN_HOUSEHOLD
 
 
 def _of_people(facts: ColumnFacts, household: bool) -> SuggestedRole:

@@ -81,7 +81,7 @@ def find_linked_rows(table: Table, columns: Sequence[SuggestedRole]) -> tuple[st
     """
     if not can_compare_rows(table):
         return None
-    candidates = [one for one in columns if _may_link(one)]
+    candidates = [one for one in columns if _may_link(one) and not _is_share(table, one)]
     attributes = [one for one in columns if one.distinct >= 2 and one.kind != "nested"]
     attributes.sort(key=lambda one: one.topic not in _OF_A_PERSON)
     attributes = attributes[: max(_CELLS // max(table.rows, 1), _FEW)]
@@ -94,6 +94,32 @@ def find_linked_rows(table: Table, columns: Sequence[SuggestedRole]) -> tuple[st
         if is_of_home(linking) and groups_agree(table, linking.column, columns, most=_AT_HOME):
             return linking.column, ()
     return None
+
+
+def is_numbering(table: Table, one: SuggestedRole) -> bool:
+    """Whether the cells of a column are texts or whole numbers, as numbers of people and households are.
+
+    Probabilities, logarithms and amounts with cents are not, although the members of a household share them.
+
+    >>> from incrowd.tables import read_table, suggest_roles
+    >>> table = read_table({"a": [7.0, 8.0, None], "b": [0.1, 2.0, 3.0], "c": ["k1", "k2", "k3"]})
+    >>> [is_numbering(table, one) for one in suggest_roles(table)]
+    [True, False, True]
+    """
+    if one.kind != "number":
+        return True
+    values = _values(table, one)
+    return bool(np.array_equal(np.floor(values), values))
+
+
+def may_be_households(one: SuggestedRole) -> bool:
+    """Whether few enough rows share a value for them to be a household.
+
+    >>> from incrowd.tables import read_table, suggest_roles
+    >>> [may_be_households(one) for one in suggest_roles(read_table({"a": [1.5] * 9, "b": [1, 2, 3] * 3}))]
+    [False, True]
+    """
+    return _each(one) <= _IN_HOUSEHOLD
 
 
 def is_of_home(one: SuggestedRole) -> bool:
@@ -176,7 +202,7 @@ def shares_exact_amounts(table: Table, one: SuggestedRole) -> bool:
     if one.kind not in ("number", "integer"):
         return False
     (column,) = encode(table, [one.column])
-    amounts = np.asarray(column.values.slice(0, column.filled_size).cast("float64").to_numpy(zero_copy_only=False))
+    amounts = _values(table, one)
     units = amounts * np.array([[10.0**digits] for digits in range(_DIGITS)])
     whole = np.flatnonzero(np.all(np.abs(units - np.rint(units)) < 1e-6, axis=1))
     if not whole.size or np.abs(units[whole[0]]).max() >= 2**53:
@@ -208,11 +234,26 @@ def _may_link(one: SuggestedRole) -> bool:
 
     Ranges and sets are shared by a class, whose members are alike by construction.
     """
-    each = (one.rows - one.nulls) / max(one.distinct, 1)
     is_open = (
         one.role in ("other", "sensitive", "identifier", "person") and one.kind != "nested" and not one.generalised
     )
-    return is_open and one.distinct >= _FEWEST and 1 < each <= _MOST
+    return is_open and one.distinct >= _FEWEST and 1 < _each(one) <= _MOST
+
+
+def _is_share(table: Table, one: SuggestedRole) -> bool:
+    """True for probabilities and shares: decimals from 0 to 1, which a stratum has and no person."""
+    return one.kind == "number" and bool(np.all((_values(table, one) >= 0) & (_values(table, one) <= 1)))
+
+
+def _values(table: Table, one: SuggestedRole) -> NDArray[np.float64]:
+    """The distinct numbers of a column, in ascending order."""
+    (column,) = encode(table, [one.column])
+    return np.asarray(column.values.slice(0, column.filled_size).cast("float64").to_numpy(zero_copy_only=False))
+
+
+def _each(one: SuggestedRole) -> float:
+    """The rows for each value."""
+    return (one.rows - one.nulls) / max(one.distinct, 1)
 
 
 def _shown_by(
