@@ -38,6 +38,8 @@ NOTHING = "nothing was found in its name or values; a person must decide"
 _NAMING = {"person name", "contact", "address", "national number", "account"}  # topics of cells that tell who
 _CALLED_AFTER_PEOPLE = {"area", "country", "education", "employer or institution"}  # towns, schools, firms
 _SHARE_A_PLACE = 20  # records of each place or institution; of a person there are fewer
+_RECORDS = 50  # records for each value of `id`, up to which it may say whose they are
+_YEARS = 5  # distinct years, at least
 _MONTHS_OF_LIFE = 1_440.0
 _IN_HOUSEHOLD = 15  # rows for each number, up to which it may be that of a household
 _ROUND = 0.5  # multiples of ten among the cells, as a share, from which whole numbers are amounts
@@ -170,9 +172,9 @@ def _by_name(facts: ColumnFacts, evidence: NameEvidence, *, only: bool) -> Sugge
         if facts.few and topic.name == "address":  # town or country, not where somebody lives
             return describe_role(facts, "quasi-identifier", f"{says}, of a few kinds", "low", "area")
         return None if facts.few else describe_role(facts, "identifier", says, confidence, topic.name)
-    if facts.kind == "date or time" and not topic.leads:
+    if not topic.leads and (facts.kind == "date or time" or (topic.role == "sensitive" and _are_years(facts))):
         topic = topics()["date"]
-        says = "it holds dates or times, which others may know"
+        says = "it holds dates, times or years, which others may know"
     a_quantity = topic.quantity and facts.kind != "text" and not counts_up(facts)
     if differs_everywhere(facts) and not is_measured(facts) and not a_quantity:
         reason = f"every value differs, so each one names a record, though {says}"
@@ -213,7 +215,8 @@ def _numbers_of(
     many = facts.distinct > max(MANY, facts.filled / 10) or facts.distinct > 1_000
     if not facts.codes or not many or not (only or evidence.how == "phrase" or differs_everywhere(facts)):
         return None
-    if is_numbered(facts) and facts.repeats > 1.5 and _is_one_of_many(facts):
+    bare_id = words_of(facts.name) == "id" and facts.repeats <= _RECORDS
+    if is_numbered(facts) and facts.repeats > 1.5 and (bare_id or _is_one_of_many(facts)):
         return _of_people(facts, False)
     return describe_role(facts, "identifier", f"{says}, or groups of people: {each}", "medium", topic)
 
@@ -226,6 +229,12 @@ def _is_one_of_many(facts: ColumnFacts) -> bool:
 def _are_years_of_life(facts: ColumnFacts) -> bool:
     """True unless numbers cannot be ages, in years or months; texts may be bands of ages."""
     return facts.low is None or (0 <= facts.low and (facts.high or 0.0) <= _MONTHS_OF_LIFE and facts.distinct > 2)
+
+
+def _are_years(facts: ColumnFacts) -> bool:
+    """True if all whole numbers are years: of a diagnosis, of an arrest."""
+    low, high = facts.low or 0.0, facts.high or 0.0
+    return facts.whole and facts.distinct >= _YEARS and 1_880 <= low and high <= 2_100
 
 
 def _is_yes_or_no(facts: ColumnFacts) -> bool:
