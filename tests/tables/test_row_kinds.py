@@ -293,3 +293,16 @@ def test_exact_amounts_link_rows_whose_only_other_common_column_is_where_they_li
     table = homes() | {"importe": np.round(draws.lognormal(10, 0.5, 400), 2).repeat(3)}
     del table["ingresos_hogar"]
     assert "importe" in describe_rows(read_table(table)).reason
+
+
+def test_probabilities_and_logarithms_number_nobody():
+    """A stratum has a probability, and a household has the logarithm of what it spends: neither is a person."""
+    draw = np.random.default_rng(8)
+    stratum = draw.integers(0, 36, 1_400)
+    region, sex, age = stratum // 6, stratum % 2, draw.integers(15, 90, 1_400)
+    found = describe(prob=draw.random(36)[stratum] / 900, region=region, female=sex, age=age)
+    assert (found.kind, found.person) == ("people", None)
+    home = np.repeat(np.arange(500), draw.integers(2, 6, 500))
+    spent, tenure, size = draw.normal(3, 1, 500)[home], draw.integers(0, 3, 500)[home], draw.integers(0, 9, 500)[home]
+    found = describe(lnhhexp=spent, tenure=tenure, commune=size, age=draw.integers(0, 90, home.size))
+    assert (found.kind, found.person, found.household) == ("transactions", None, "lnhhexp")

@@ -228,13 +228,13 @@ def _is_one_of_many(facts: ColumnFacts) -> bool:
 
 def _are_years_of_life(facts: ColumnFacts) -> bool:
     """True unless numbers cannot be ages, in years or months; texts may be bands of ages."""
-    return facts.low is None or (0 <= facts.low and (facts.high or 0.0) <= _MONTHS_OF_LIFE and facts.distinct > 2)
+    return facts.low is None or (facts.low >= 0 and (facts.high or 0.0) <= _MONTHS_OF_LIFE and facts.distinct > 2)
 
 
 def _are_years(facts: ColumnFacts) -> bool:
     """True if all whole numbers are years: of a diagnosis, of an arrest."""
     low, high = facts.low or 0.0, facts.high or 0.0
-    return facts.whole and facts.distinct >= _YEARS and 1_880 <= low and high <= 2_100
+    return facts.whole and facts.distinct >= _YEARS and low >= 1_880 and high <= 2_100
 
 
 def _is_yes_or_no(facts: ColumnFacts) -> bool:
@@ -253,7 +253,7 @@ def _has_many(facts: ColumnFacts) -> bool:
 
 
 def _are_amounts(facts: ColumnFacts) -> bool:
-    """True if whole numbers are amounts, not numbers of households: shared by many rows, or far apart and often round."""
+    """True if whole numbers are amounts and number no households: many rows share each, or most are round."""
     if facts.low is None or is_numbered(facts):
         return facts.repeats > _IN_HOUSEHOLD
     is_round = sum(cell % 10 == 0 for cell in facts.sample) > _ROUND * len(facts.sample)

@@ -45,8 +45,12 @@ def follow_known_columns(table: Table, roles: Sequence[SuggestedRole]) -> list[S
     codes_of = cache(lambda name: _read_codes(table, name))
     found: dict[str, SuggestedRole] = {}
     for one in undecided:
-        rescaled = next((base for base in known if _may_be_rescaled(one, base) and _is_rescaled(one, base, codes_of)), None)
-        base = rescaled or next((base for base in known if _may_follow(one, base) and _follows(one, base, codes_of)), None)
+        rescaled = next(
+            (base for base in known if _may_be_rescaled(one, base) and _is_rescaled(one, base, codes_of)), None
+        )
+        base = rescaled or next(
+            (base for base in known if _may_follow(one, base) and _follows(one, base, codes_of)), None
+        )
         if base is not None:
             how = "as its square or logarithm does" if rescaled else "as its groups do"
             reason = f"its values follow from those of {base.column}, {how}: who knows that column knows this one"
@@ -111,7 +115,7 @@ def _agree(codes: _Codes, groups: _Codes, *, enough: bool) -> bool:
 def _find_categories(
     undecided: Sequence[SuggestedRole], known: Sequence[SuggestedRole], codes_of: Any
 ) -> dict[str, SuggestedRole]:
-    """Take a yes-or-no column for a quasi-identifier if it and two others, one of them known, are never yes together."""
+    """Take a yes-or-no column for a quasi-identifier if it and two others, one known, are never yes together."""
     columns = [one for one in (*undecided, *known) if one.role in ("other", "quasi-identifier") and one.distinct == 2]
     columns = [one for one in columns if one.kind in ("integer", "number", "yes/no") and not one.nulls]
     if len(columns) < 3:

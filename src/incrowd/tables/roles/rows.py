@@ -7,16 +7,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from incrowd.results import Result
+from incrowd.tables.roles.amounts import is_numbering, is_of_home, shares_exact_amounts
 from incrowd.tables.roles.column_facts import count_distinct_rows
 from incrowd.tables.roles.column_role import Confidence, SuggestedRole
-from incrowd.tables.roles.linked_rows import (
-    find_linked_rows,
-    find_runs,
-    is_numbering,
-    is_of_home,
-    may_be_households,
-    shares_exact_amounts,
-)
+from incrowd.tables.roles.linked_rows import find_linked_rows, find_runs, may_be_households
 from incrowd.tables.roles.mixed_groups import find_mixed_groups
 from incrowd.tables.roles.names import find_topics, word_pattern, words_of
 from incrowd.tables.roles.suggest import suggest_roles

@@ -17,6 +17,7 @@ from incrowd.tables.roles.revise_roles import (
     find_graded_illness,
     find_household_numbers,
     find_numbers_within_households,
+    find_sex_of_children,
     prefer_numbers_by_name,
     suggest_by_known_columns,
 )
@@ -87,7 +88,7 @@ def _suggest_all(table: Table, wanted: Sequence[str]) -> tuple[SuggestedRole, ..
         weights.append(weight if suggested.role == "weight" else None)
         by_column.append(suggested)
     roles = prefer_numbers_by_name(choose_main_weight(by_column, weights))
-    roles = find_events(find_graded_illness(roles))
+    roles = find_sex_of_children(find_events(find_graded_illness(roles)))
     roles = find_household_numbers(table, roles)
     roles = find_numbers_within_households(roles)
     roles = doubt_mixed_groups(table, doubt_long_records(roles))

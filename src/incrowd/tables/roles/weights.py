@@ -30,7 +30,7 @@ _OF_A_BODY = WeightEvidence("quasi-identifier", "its name says how heavy a perso
 
 
 def kind_of_weight(words: str) -> str | None:
-    """The kind of weight in a name: "sampling", "household", "plain" (nothing else), "factor", "body", "joined", or None.
+    """The kind of weight in a name: "sampling", "household", "plain" (nothing else), "factor", "body"…; or None.
 
     "joined" is a longer word that ends in one for a weight: its values have to tell of what.
 
