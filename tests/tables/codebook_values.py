@@ -1,4 +1,4 @@
-"""Values for the columns of `role_codebooks.toml`, by the kind of values that each is said to have."""
+"""Values for the columns of `role_codebooks.toml` and `role_packages.toml`, by the kind that each is said to have."""
 
 import tomllib
 import uuid
@@ -9,9 +9,9 @@ import numpy as np
 ROWS = 600
 
 
-def read_codebooks():
+def read_codebooks(list_="role_codebooks.toml"):
     """By file: the kind of values of each column, and the roles that are right for it."""
-    listed = tomllib.loads(Path(__file__).with_name("role_codebooks.toml").read_text(encoding="utf-8"))
+    listed = tomllib.loads(Path(__file__).with_name(list_).read_text(encoding="utf-8"))
     return {
         file: {
             column.split(":")[0]: (column.split(":")[1], set(roles.split(" or ")))

@@ -212,7 +212,7 @@ def test_an_unknown_abbreviation_among_known_columns_is_suggested_and_one_among_
     assert suggest(**census, bfst=codes)["bfst"].role == "quasi-identifier"
     (alone,) = suggest_roles(read_table({**census, "bfst": codes}), ["bfst"])
     assert (alone.role, alone.confidence) == ("quasi-identifier", "low")
-    questions = {f"q{number}": codes for number in range(12)}
+    questions = {f"q{number}": GENERATOR.integers(1, 6, ROWS) for number in range(12)}
     assert suggest(**census, **questions)["q3"].role == "other"
 
 

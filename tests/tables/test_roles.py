@@ -305,3 +305,65 @@ def test_measured_numbers_are_no_size_of_a_household_and_number_nobody():
 def test_insurance_is_no_stay_in_hospital():
     (found,) = suggest_roles(read_table({"insurance": ["yes", "no"] * 300}))
     assert (found.role, "insured" in found.reason) == ("quasi-identifier", True)
+
+
+def test_a_weight_of_the_sample_in_one_word_and_one_of_crashes_are_weights():
+    draw = np.random.default_rng(0)
+    people = draw.uniform(800, 30_000, 300)
+    for name in ("perweight", "trimwt", "xyzweights"):
+        assert roles({name: people}) == {name: "weight"}
+        assert roles({name: draw.integers(1, 9, 300)}) == {name: "other"}
+    assert roles({"lwt": draw.normal(130, 20, 300)}) == {"lwt": "quasi-identifier"}
+    assert roles({"weight": np.append(0.0, people), "height": draw.integers(150, 190, 301)})["weight"] == "weight"
+    assert roles({"dwt": draw.integers(110, 260, 300), "ht": draw.integers(60, 76, 300)})["dwt"] == "quasi-identifier"
+
+
+def test_scores_and_shares_of_a_year_are_no_weights():
+    draw = np.random.default_rng(0)
+    shares = np.where(draw.random(900) < 0.995, 1.0, draw.random(900))
+    assert roles({"x": draw.normal(35, 8, 900).clip(7, 62), "y": shares}) == {"x": "other", "y": "other"}
+
+
+def test_amounts_of_a_household_number_none():
+    draw = np.random.default_rng(0)
+    (found,) = suggest_roles(read_table({"household": draw.integers(8, 90, 3_000) * 1_000}))
+    assert (found.role, found.topic) == ("sensitive", "income")
+    assert roles({"household": np.repeat(np.arange(300), 3)})["household"] == "identifier"
+
+
+def test_events_and_the_time_until_them_are_known():
+    draw = np.random.default_rng(0)
+    times, events = draw.integers(1, 4_000, 900), draw.integers(0, 2, 900)
+    assert {*roles({"time": times, "status": events}).values()} == {"quasi-identifier"}
+    assert roles({"dtime": times, "death": events, "futime": times * 0.5}) == dict.fromkeys(
+        ("dtime", "death", "futime"), "quasi-identifier"
+    )
+    assert roles({"rtime": times, "stat": events}) == {"rtime": "quasi-identifier", "stat": "quasi-identifier"}
+    assert roles({"rtime": times})["rtime"] != "quasi-identifier"
+
+
+def test_years_of_a_diagnosis_are_dates():
+    years = np.random.default_rng(0).integers(1960, 1995, 900)
+    assert roles({"dxyr": years, "dx": years % 7}) == {"dxyr": "quasi-identifier", "dx": "sensitive"}
+
+
+def test_words_without_their_vowels_are_recognised():
+    codes = np.random.default_rng(0).integers(0, 2, 900)
+    assert roles({"fml": codes, "xkq": codes[::-1]}) == {"fml": "quasi-identifier", "xkq": "other"}
+
+
+def test_a_name_that_starts_with_age_holds_ages_if_its_values_can_be():
+    draw = np.random.default_rng(0)
+    assert roles({"agefst": draw.integers(14, 33, 900)})["agefst"] == "quasi-identifier"
+    assert roles({"agefst": draw.integers(0, 90_000, 900) * 3})["agefst"] != "quasi-identifier"
+
+
+def test_an_id_with_several_rows_tells_whose_they_are():
+    assert roles({"id": np.repeat(np.arange(300), 3)}) == {"id": "person"}
+    assert roles({"id": np.arange(300)}) == {"id": "identifier"}
+
+
+def test_the_sex_of_the_children_is_no_sexual_life():
+    codes = np.random.default_rng(0).integers(0, 2, 900)
+    assert roles({"samesex": codes, "boys2": codes[::-1]})["samesex"] == "quasi-identifier"
+    assert roles({"samesex": codes, "age": codes + 30})["samesex"] == "sensitive"

@@ -165,7 +165,8 @@ def test_a_column_that_links_people_is_noticed_by_what_their_rows_share(form, al
     order = draw.permutation(sizes.sum())
     table = {"zz": np.repeat(CODES[form](draw, 300), sizes), "sex": sex, "home": shared["home"], **own}
     found = describe(**{name: values[order] for name, values in table.items()})
-    assert (found.kind, found.person) == ("transactions", "zz")
+    assert (found.kind, found.person) == ("transactions", None if form == "uneven numbers" else "zz")
+    assert "zz" in found.reason
 
 
 def test_an_exact_income_links_the_people_of_a_household():
@@ -174,7 +175,8 @@ def test_an_exact_income_links_the_people_of_a_household():
     shared, own = linked(draw, 500, sizes)
     income = np.repeat(draw.lognormal(10, 0.5, 500).round(2), sizes)
     table = {"income": income, "tenure": np.repeat(draw.integers(0, 3, 500), sizes), "home": shared["home"], **own}
-    assert describe(**table).person == "income"
+    found = describe(**table)
+    assert (found.kind, found.person, found.household) == ("transactions", None, "income")
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -291,3 +293,16 @@ def test_exact_amounts_link_rows_whose_only_other_common_column_is_where_they_li
     table = homes() | {"importe": np.round(draws.lognormal(10, 0.5, 400), 2).repeat(3)}
     del table["ingresos_hogar"]
     assert "importe" in describe_rows(read_table(table)).reason
+
+
+def test_probabilities_and_logarithms_number_nobody():
+    """A stratum has a probability, and a household has the logarithm of what it spends: neither is a person."""
+    draw = np.random.default_rng(8)
+    stratum = draw.integers(0, 36, 1_400)
+    region, sex, age = stratum // 6, stratum % 2, draw.integers(15, 90, 1_400)
+    found = describe(prob=draw.random(36)[stratum] / 900, region=region, female=sex, age=age)
+    assert (found.kind, found.person) == ("people", None)
+    home = np.repeat(np.arange(500), draw.integers(2, 6, 500))
+    spent, tenure, size = draw.normal(3, 1, 500)[home], draw.integers(0, 3, 500)[home], draw.integers(0, 9, 500)[home]
+    found = describe(lnhhexp=spent, tenure=tenure, commune=size, age=draw.integers(0, 90, home.size))
+    assert (found.kind, found.person, found.household) == ("transactions", None, "lnhhexp")

@@ -38,6 +38,11 @@ NOTHING = "nothing was found in its name or values; a person must decide"
 _NAMING = {"person name", "contact", "address", "national number", "account"}  # topics of cells that tell who
 _CALLED_AFTER_PEOPLE = {"area", "country", "education", "employer or institution"}  # towns, schools, firms
 _SHARE_A_PLACE = 20  # records of each place or institution; of a person there are fewer
+_RECORDS = 50  # records for each value of `id`, up to which it may say whose they are
+_YEARS = 5  # distinct years, at least
+_MONTHS_OF_LIFE = 1_440.0
+_IN_HOUSEHOLD = 15  # rows for each number, up to which it may be that of a household
+_ROUND = 0.5  # multiples of ten among the cells, as a share, from which whole numbers are amounts
 _DECIMALS = re.compile(r"\d\.\d*[1-9]")
 _ALL_DIFFER = "every value differs, or nearly, so each one names a record"
 
@@ -157,6 +162,8 @@ def _by_name(facts: ColumnFacts, evidence: NameEvidence, *, only: bool) -> Sugge
         if not only:  # `childHeight`: the other topic of the name tells what was measured
             return None
         says, confidence = f"{source} says that it is about the family or the household of a person", "low"
+    if topic.name == "age" and evidence.how == "stem" and not _are_years_of_life(facts):
+        return None
     if topic.name in NUMBERS_OF:
         return _numbers_of(facts, topic.name, says, confidence, evidence, only)
     if topic.name == "free text":
@@ -165,9 +172,9 @@ def _by_name(facts: ColumnFacts, evidence: NameEvidence, *, only: bool) -> Sugge
         if facts.few and topic.name == "address":  # town or country, not where somebody lives
             return describe_role(facts, "quasi-identifier", f"{says}, of a few kinds", "low", "area")
         return None if facts.few else describe_role(facts, "identifier", says, confidence, topic.name)
-    if facts.kind == "date or time" and not topic.leads:
+    if not topic.leads and (facts.kind == "date or time" or (topic.role == "sensitive" and _are_years(facts))):
         topic = topics()["date"]
-        says = "it holds dates or times, which others may know"
+        says = "it holds dates, times or years, which others may know"
     a_quantity = topic.quantity and facts.kind != "text" and not counts_up(facts)
     if differs_everywhere(facts) and not is_measured(facts) and not a_quantity:
         reason = f"every value differs, so each one names a record, though {says}"
@@ -175,7 +182,10 @@ def _by_name(facts: ColumnFacts, evidence: NameEvidence, *, only: bool) -> Sugge
             facts, "identifier", reason, "medium" if topic.quantity else "high", "record number", topic.role
         )
     if _is_one_of_many(facts) and facts.codes and _has_many(facts) and not _has_decimals(facts):
-        return _of_people(facts, topic.name == "household")
+        if topic.name != "household" or not _are_amounts(facts):
+            return _of_people(facts, topic.name == "household")
+        says, topic = f"{source} says a household, and its whole numbers are amounts", topics()["income"]
+        confidence = "low"
     if topic.role == "other":
         return describe_role(facts, "other", says, "low", topic.name)
     return describe_role(facts, topic.role, says, confidence, topic.name, topic.also)
@@ -205,7 +215,8 @@ def _numbers_of(
     many = facts.distinct > max(MANY, facts.filled / 10) or facts.distinct > 1_000
     if not facts.codes or not many or not (only or evidence.how == "phrase" or differs_everywhere(facts)):
         return None
-    if is_numbered(facts) and facts.repeats > 1.5 and _is_one_of_many(facts):
+    bare_id = words_of(facts.name) == "id" and facts.repeats <= _RECORDS
+    if is_numbered(facts) and facts.repeats > 1.5 and (bare_id or _is_one_of_many(facts)):
         return _of_people(facts, False)
     return describe_role(facts, "identifier", f"{says}, or groups of people: {each}", "medium", topic)
 
@@ -213,6 +224,17 @@ def _numbers_of(
 def _is_one_of_many(facts: ColumnFacts) -> bool:
     """True if the name is only a word for a person or a case: `user`, `patient`."""
     return words_of(facts.name) in word_list("names", "one_of_many")
+
+
+def _are_years_of_life(facts: ColumnFacts) -> bool:
+    """True unless numbers cannot be ages, in years or months; texts may be bands of ages."""
+    return facts.low is None or (facts.low >= 0 and (facts.high or 0.0) <= _MONTHS_OF_LIFE and facts.distinct > 2)
+
+
+def _are_years(facts: ColumnFacts) -> bool:
+    """True if all whole numbers are years: of a diagnosis, of an arrest."""
+    low, high = facts.low or 0.0, facts.high or 0.0
+    return facts.whole and facts.distinct >= _YEARS and low >= 1_880 and high <= 2_100
 
 
 def _is_yes_or_no(facts: ColumnFacts) -> bool:
@@ -228,6 +250,14 @@ def _has_decimals(facts: ColumnFacts) -> bool:
 
 def _has_many(facts: ColumnFacts) -> bool:
     return numbers_people(facts) or (facts.distinct > max(MANY, facts.filled / 100) and facts.distinct > 50)
+
+
+def _are_amounts(facts: ColumnFacts) -> bool:
+    """True if whole numbers are amounts and number no households: many rows share each, or most are round."""
+    if facts.low is None or is_numbered(facts):
+        return facts.repeats > _IN_HOUSEHOLD
+    is_round = sum(cell % 10 == 0 for cell in facts.sample) > _ROUND * len(facts.sample)
+    return is_round or facts.repeats > _IN_HOUSEHOLD
 
 
 def _of_people(facts: ColumnFacts, household: bool) -> SuggestedRole:

@@ -23,25 +23,13 @@ from numpy.typing import NDArray
 from incrowd._support.chance import NEARLY_ALL, OF_CHANCE, is_beyond_chance
 from incrowd._support.distinct import count_numbers, run_starts
 from incrowd.backends import encode
+from incrowd.tables.roles.amounts import IN_HOUSEHOLD, LINKED, is_of_home, is_share, shares_exact_amounts
 from incrowd.tables.roles.column_role import SuggestedRole
-from incrowd.tables.roles.names import find_topics
 from incrowd.tables.table import Table
 
 _FEWEST = 20  # values that several rows share, at least
 _MOST = 50  # rows that share one value, at most
-_IN_HOUSEHOLD = 8  # rows that share one value, up to which they may be a household
-_LINKED = 0.2  # share of the filled rows that must share their value with other rows
 _CLIMBS = 0.9  # share of the steps from row to row that must be +1, not counting those where the count restarts
-# exact amounts; "shared" amounts have 2 to _IN_HOUSEHOLD rows, "common" ones more rows, "single" ones one row
-_MONEY = {"income", "wealth and spending"}  # topics in which whole amounts may link rows
-_CENTS = 2  # decimals from which amounts of any topic may link rows
-_DIGITS = 5  # decimals that are tried: 0 to 4
-_ROUND = 5  # amounts that are multiples of this many smallest units are round, and are skipped
-_NEIGHBOURS = 5  # smallest units apart, up to which two amounts are near
-_TIMES_NEAR = 10  # pairs of rows with equal amounts for each pair with near amounts (on average), at least
-_FEW_COMMON = 0.02  # common for each shared amount, above which single amounts are counted too
-_MANY_COMMON = 0.4  # common for each shared amount, above which the column is a tariff
-_SHARED_FOR_SINGLE = {True: 0.7, False: 1.5}  # shared for each single amount, at least; False: some are common
 _ROWS = 20_000  # rows that are compared
 _TRIED = 60  # columns that may link rows, and attributes that are compared for each; those of people first
 _CELLS, _FEW = 20_000_000, 8  # cells of attributes in memory at once, and attributes that are always compared
@@ -78,7 +66,7 @@ def find_linked_rows(table: Table, columns: Sequence[SuggestedRole]) -> tuple[st
     """
     if not can_compare_rows(table):
         return None
-    candidates = [one for one in columns if _may_link(one)]
+    candidates = [one for one in columns if _may_link(one) and not is_share(table, one)]
     attributes = [one for one in columns if one.distinct >= 2 and one.kind != "nested"]
     attributes.sort(key=lambda one: one.topic not in _OF_A_PERSON)
     attributes = attributes[: max(_CELLS // max(table.rows, 1), _FEW)]
@@ -93,14 +81,14 @@ def find_linked_rows(table: Table, columns: Sequence[SuggestedRole]) -> tuple[st
     return None
 
 
-def is_of_home(one: SuggestedRole) -> bool:
-    """Whether the name of a column says that it holds amounts of a household, which all who live there share.
+def may_be_households(one: SuggestedRole) -> bool:
+    """Whether few enough rows share a value for them to be a household.
 
     >>> from incrowd.tables import read_table, suggest_roles
-    >>> [is_of_home(one) for one in suggest_roles(read_table({"household_income": [1, 2, 2], "income": [1, 2, 2]}))]
-    [True, False]
+    >>> [may_be_households(one) for one in suggest_roles(read_table({"a": [1.5] * 9, "b": [1, 2, 3] * 3}))]
+    [False, True]
     """
-    return one.topic in _MONEY and any(found.topic == "household" for found in find_topics(one.column))
+    return _each(one) <= IN_HOUSEHOLD
 
 
 def groups_agree(table: Table, name: str, columns: Sequence[SuggestedRole], *, most: float | None = None) -> bool:
@@ -122,7 +110,7 @@ def groups_agree(table: Table, name: str, columns: Sequence[SuggestedRole], *, m
         return False
     (column,) = encode(table, [name])
     rows, starts = _linked_groups(np.asarray(column.codes, dtype=np.int64), column.filled_size)
-    if starts.size < _FEWEST or rows.size > _IN_HOUSEHOLD * starts.size:
+    if starts.size < _FEWEST or rows.size > IN_HOUSEHOLD * starts.size:
         return False
     others = [one for one in columns if one.distinct >= 2 and one.kind != "nested" and one.column != name]
     for one in [one for one in others if 2 * one.distinct <= column.filled_size][:_TRIED]:
@@ -162,54 +150,20 @@ def find_runs(table: Table, columns: Sequence[SuggestedRole]) -> tuple[str, int,
     return None
 
 
-def shares_exact_amounts(table: Table, one: SuggestedRole) -> bool:
-    """True if groups of a few rows share an exact amount, far more often than amounts nearly agree.
-
-    Round amounts are skipped, because many people state them; so are common amounts, which more rows share than a
-    household has. Whole amounts are used if the column is about money. Wages and tariffs must not be taken for
-    household incomes. They have many common amounts. If there are some common amounts, or few shared ones, the amounts
-    of a single row are counted too: most wages occur once, fewer household incomes do.
-    """
-    if one.kind not in ("number", "integer"):
-        return False
-    (column,) = encode(table, [one.column])
-    amounts = np.asarray(column.values.slice(0, column.filled_size).cast("float64").to_numpy(zero_copy_only=False))
-    units = amounts * np.array([[10.0**digits] for digits in range(_DIGITS)])
-    whole = np.flatnonzero(np.all(np.abs(units - np.rint(units)) < 1e-6, axis=1))
-    if not whole.size or np.abs(units[whole[0]]).max() >= 2**53:
-        return False
-    has_cents = whole[0] >= _CENTS
-    if not has_cents and (one.topic not in _MONEY or whole[0] > 0):
-        return False
-    order = np.argsort(amounts)
-    values = np.rint(units[whole[0]][order]).astype(np.int64)
-    times = column.tally[: column.filled_size][order]
-    values, times = values[values % _ROUND != 0], times[values % _ROUND != 0]
-    few = np.where(times <= _IN_HOUSEHOLD, times, 0)
-    near = 0
-    for apart in range(1, _NEIGHBOURS + 1):
-        place = np.minimum(np.searchsorted(values, values + apart), values.size - 1)
-        near += int(np.sum(few * few[place] * (values[place] == values + apart)))
-    equal = int(np.sum(few * (few - 1)))
-    if equal < max(_FEWEST, _TIMES_NEAR * near / _NEIGHBOURS) or few[few > 1].sum() < _LINKED * few.sum():
-        return False
-    single, shared, common = (int(np.count_nonzero(which)) for which in (few == 1, few > 1, times > _IN_HOUSEHOLD))
-    is_unsure = shared < _FEWEST or common > _FEW_COMMON * shared
-    shared_for_single = _SHARED_FOR_SINGLE[bool(has_cents or not common)]
-    is_tariff = common > _MANY_COMMON * shared or (is_unsure and shared < shared_for_single * single)
-    return not is_tariff
-
-
 def _may_link(one: SuggestedRole) -> bool:
     """True if a column has many values of a few rows each, and is not about something that many people share.
 
     Ranges and sets are shared by a class, whose members are alike by construction.
     """
-    each = (one.rows - one.nulls) / max(one.distinct, 1)
     is_open = (
         one.role in ("other", "sensitive", "identifier", "person") and one.kind != "nested" and not one.generalised
     )
-    return is_open and one.distinct >= _FEWEST and 1 < each <= _MOST
+    return is_open and one.distinct >= _FEWEST and 1 < _each(one) <= _MOST
+
+
+def _each(one: SuggestedRole) -> float:
+    """The rows for each value."""
+    return (one.rows - one.nulls) / max(one.distinct, 1)
 
 
 def _shown_by(
@@ -240,7 +194,7 @@ def _shown_by(
     topics = {one.column: one.topic for one in others}
     if any(topics[name] in _OF_A_PERSON for name in constant):
         return tuple(constant)
-    if rows.size > _IN_HOUSEHOLD * starts.size:
+    if rows.size > IN_HOUSEHOLD * starts.size:
         return None
     if any(_independent_pairs(list(constant.values()))):
         return tuple(constant)
@@ -252,7 +206,7 @@ def _linked_groups(codes: _Codes, values: int) -> tuple[_Codes, _Codes]:
     sizes = np.bincount(codes[codes < values], minlength=values)
     shared = (sizes > 1) & (sizes <= _MOST)
     linked = int(sizes[shared].sum())
-    if linked < _LINKED * np.count_nonzero(codes < values):
+    if linked < LINKED * np.count_nonzero(codes < values):
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     if linked > _ROWS:  # a run of values, so that neighbours stay neighbours
         shared &= np.cumsum(np.where(shared, sizes, 0)) <= _ROWS

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from incrowd.results import Result
+from incrowd.tables.roles.amounts import is_numbering, is_of_home, shares_exact_amounts
 from incrowd.tables.roles.column_facts import count_distinct_rows
 from incrowd.tables.roles.column_role import Confidence, SuggestedRole
-from incrowd.tables.roles.linked_rows import find_linked_rows, find_runs, is_of_home, shares_exact_amounts
+from incrowd.tables.roles.linked_rows import find_linked_rows, find_runs, may_be_households
 from incrowd.tables.roles.mixed_groups import find_mixed_groups
 from incrowd.tables.roles.names import find_topics, word_pattern, words_of
 from incrowd.tables.roles.suggest import suggest_roles
@@ -133,9 +134,11 @@ def _linked(table: Table, columns: Sequence[SuggestedRole]) -> RowKind | None:
     else:
         reason = f"rows share values of {column} to the last digit, far more often than chance makes them"
     reason += ": they look like several records of one person, or people of one household"
-    known = column if shown_by else None
-    household = known if of_home is None else column
-    return RowKind("transactions", reason, "medium", person=known, household=household)
+    link = next(one for one in columns if one.column == column)
+    numbers = is_numbering(table, link)  # nobody is numbered by a logarithm
+    at_home = of_home is not None or (shown_by and (numbers or may_be_households(link)))
+    person, household = column if shown_by and numbers else None, column if at_home else None
+    return RowKind("transactions", reason, "medium", person=person, household=household)
 
 
 def _counted_anew(table: Table, columns: Sequence[SuggestedRole]) -> RowKind | None:

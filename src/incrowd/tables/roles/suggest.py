@@ -7,14 +7,17 @@ from weakref import WeakKeyDictionary
 
 from incrowd.tables.roles.column_facts import ColumnFacts, look_at_columns
 from incrowd.tables.roles.column_role import SuggestedRole, describe_role, suggest_role
+from incrowd.tables.roles.computed_columns import follow_known_columns
 from incrowd.tables.roles.mixed_groups import doubt_mixed_groups
 from incrowd.tables.roles.names import NameEvidence, find_topics, recognise_codebooks
 from incrowd.tables.roles.revise_roles import (
     choose_main_weight,
     doubt_long_records,
+    find_events,
     find_graded_illness,
     find_household_numbers,
     find_numbers_within_households,
+    find_sex_of_children,
     prefer_numbers_by_name,
     suggest_by_known_columns,
 )
@@ -85,10 +88,11 @@ def _suggest_all(table: Table, wanted: Sequence[str]) -> tuple[SuggestedRole, ..
         weights.append(weight if suggested.role == "weight" else None)
         by_column.append(suggested)
     roles = prefer_numbers_by_name(choose_main_weight(by_column, weights))
-    roles = find_graded_illness(roles)
+    roles = find_sex_of_children(find_events(find_graded_illness(roles)))
     roles = find_household_numbers(table, roles)
     roles = find_numbers_within_households(roles)
     roles = doubt_mixed_groups(table, doubt_long_records(roles))
+    roles = follow_known_columns(table, roles)
     others = [find_topics(name, codebooks) for name in {*table.columns} - {*wanted}]
     return suggest_by_known_columns(roles, [evidence[0].topic for evidence in others if evidence])
 

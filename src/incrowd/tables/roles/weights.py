@@ -11,6 +11,8 @@ from incrowd.tables.roles.column_facts import ColumnFacts
 from incrowd.tables.roles.names import word_list, word_pattern, words_of
 
 _LIGHT, _HEAVY = 20.0, 250.0  # lowest and highest mean of a column of body weights, in kilograms or pounds
+_HEAVIEST = 10_000.0  # above the highest weight of a body, in grams for the newly born
+_SHORT = 4  # letters of a name that may say several weights
 REPLICATES = 20  # columns with one stem and a number, from which they are replicate weights
 
 
@@ -28,10 +30,14 @@ _OF_A_BODY = WeightEvidence("quasi-identifier", "its name says how heavy a perso
 
 
 def kind_of_weight(words: str) -> str | None:
-    """The kind of weight in a name: "sampling", "household", "plain" (nothing else), "factor", "body", or None.
+    """The kind of weight in a name: "sampling", "household", "plain" (nothing else), "factor", "body"…; or None.
+
+    "joined" is a longer word that ends in one for a weight: its values have to tell of what.
 
     >>> [kind_of_weight(name) for name in ("fnlwgt", "sampling weight", "weight", "body weight", "weight loss", "coef")]
     ['sampling', 'sampling', 'plain', 'body', None, 'factor']
+    >>> [kind_of_weight(name) for name in ("perweight", "birthwt", "growth")]
+    ['joined', 'body', None]
     """
     parts = {*words.split()}
     is_weight = bool(parts & word_list("weights", "weight"))
@@ -42,6 +48,8 @@ def kind_of_weight(words: str) -> str | None:
         return "household" if word_pattern("weights", "households").search(words) else "sampling"
     if parts and parts <= word_list("weights", "weight"):
         return "plain"
+    if any(word_pattern("weights", "joined").fullmatch(part) for part in parts):
+        return "joined"
     return "factor" if parts and parts <= word_list("weights", "factors") else None
 
 
@@ -60,6 +68,9 @@ def find_weight(facts: ColumnFacts, *, bodies: bool, in_codebook: bool, alone: b
         return _OF_A_BODY if heavy_in_words else None
     positive = facts.low > 0 and not facts.nulls
     kind = "sampling" if in_codebook else kind_of_weight(words_of(facts.name))
+    heavy = _LIGHT <= facts.mean <= _HEAVY and (facts.high or 0.0) <= 4 * _HEAVY
+    if kind == "sampling" and not in_codebook and bodies and heavy and facts.whole and len(facts.name) <= _SHORT:
+        return _OF_A_BODY  # `dwt` may be a father's weight
     if kind in {"sampling", "household"}:
         if facts.low < 0 or facts.mean <= 0:
             return None
@@ -68,10 +79,16 @@ def find_weight(facts: ColumnFacts, *, bodies: bool, in_codebook: bool, alone: b
         doubt = "" if positive else "; it is zero or missing in some records, which then represent nobody"
         reason = f"its name says that it is a sampling weight of {of_whom}{doubt}"
         return WeightEvidence("weight", reason, "high" if positive else "medium", rank)
-    heavy = _LIGHT <= facts.mean <= _HEAVY and (facts.high or 0.0) <= 4 * _HEAVY
     counts_people = positive and _weighs(facts)
+    beyond_bodies = (facts.high or 0.0) > _HEAVIEST and facts.low >= 0
+    if kind in {"plain", "joined"} and (beyond_bodies or (kind == "joined" and _is_like_nothing_else(facts))):
+        doubt = "" if positive else "; it is zero or missing in some records, which then represent nobody"
+        reason = f"its name and its values, which no body weighs, are those of a sampling weight{doubt}"
+        return WeightEvidence("weight", reason, "high" if positive else "medium", 1 if positive else 2)
     if kind == "plain" and counts_people and not bodies and (not heavy or words_of(facts.name) == "w"):
         return WeightEvidence("weight", "its name and its positive values are those of a sampling weight", "high", 1)
+    if kind == "joined":
+        return _OF_A_BODY if heavy else None
     if kind in {"plain", "body"} and words_of(facts.name) != "w":
         return _OF_A_BODY
     if kind == "factor" and counts_people and not heavy:
@@ -93,10 +110,10 @@ def _is_like_nothing_else(facts: ColumnFacts) -> bool:
     mean, low, high = facts.mean or 0.0, facts.low or 0.0, facts.high or 0.0
     if facts.whole or facts.distinct < 30 or high < 1.2 * low or facts.rows < 50:
         return False
-    if abs(mean - 1) < 0.005 and high < 50:
+    if abs(mean - 1) < 0.005 and 1.2 < high < 50:  # shares of a year end at 1
         return True
     many_decimals = sum(abs(cell * 1000 - round(cell * 1000)) > 1e-6 * max(1.0, abs(cell)) for cell in facts.sample)
-    return mean >= 20 and many_decimals > 0.8 * len(facts.sample) and high < 1000 * low
+    return high > _HEAVY and mean >= 20 and many_decimals > 0.8 * len(facts.sample) and high < 1000 * low
 
 
 def find_replicates(columns: Sequence[ColumnFacts]) -> dict[str, int]:
