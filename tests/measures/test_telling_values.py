@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from incrowd import assess
+from incrowd import assess, read_table
+from incrowd.backends import encode
 from incrowd.measures import kept_column_facts
+from incrowd.measures.compared_release import ComparedRelease
+from incrowd.measures.telling_values import count_by_telling_values
 
 ROWS = 4_000
 
@@ -61,3 +64,31 @@ def test_records_of_one_person_are_no_proof():
     assert np.count_nonzero(job == 7) >= 30
     after = before | {"origin": np.full(person.size, "{a,b}")}
     assert kept_column_facts(before, after, ["origin"], ["job"], "who", coarse=["origin"]) == ()
+
+
+@pytest.mark.parametrize("seed", [138, 452, 498, 542, *range(20)])
+def test_candidates_are_counted_as_in_plain_python(seed):
+    """Values that other classes tell, ranges that overlap, and records that were left out change nothing."""
+    draw = np.random.default_rng(seed)
+    rows, values = int(draw.integers(6, 60)), int(draw.integers(2, 6))
+    origin, area = draw.integers(0, values, rows), draw.integers(0, 3, rows)
+    score = np.where(draw.random(rows) < 0.3, origin, 9)  # below 9 it tells the origin
+    cut = int(draw.integers(1, values))
+    groups = np.array(["{" + ",".join(map(str, part)) + "}" for part in (range(cut), range(cut, values))])
+    labels = groups[(origin >= cut).astype(int)]
+    kept = np.sort(draw.permutation(rows)[: int(draw.integers(max(2, rows // 2), rows + 1))])
+    known = encode(read_table({"area": area, "origin": origin, "score": score}), ["area", "origin", "score"])
+    after = read_table({"area": area[kept], "origin": labels[kept], "score": score[kept]})
+    release = ComparedRelease(known[:2], after, ["origin"])
+    telling = {code: known[1].values.index(value).as_py() for code, value in enumerate(known[2].values) if code < 9}
+    telling = {code: told for code, told in telling.items() if told >= 0}
+    fewest = release.k
+    for place, label in {*zip(area[kept], labels[kept], strict=True)}:
+        members = {*map(int, label[1:-1].split(","))} & {*origin.tolist()}
+        people = origin[(area == place) & np.isin(origin, [*members])]
+        told = score[kept][(area[kept] == place) & (labels[kept] == label)]
+        if len(members) > 1:
+            of_records = [np.count_nonzero(people == one) for one in told if one < 9]
+            of_people = [np.count_nonzero((told == 9) | (told == one)) for one in people]
+            fewest = min([fewest, *(count for count in of_records + of_people if count)])
+    assert count_by_telling_values(known[2], known[1], telling, release)[0] == fewest

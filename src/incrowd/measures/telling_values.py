@@ -44,19 +44,20 @@ def count_by_telling_values(
     if not is_told.any():
         return release.k, 0
     classes, sizes = class_numbers(pack(release.labels))
+    not_told = sizes - np.bincount(classes[is_told], minlength=sizes.size)
     people = np.zeros(told.size, dtype=np.int64)  # of the record's class, who have the value that its own value tells
-    of_told = np.zeros(sizes.size, dtype=np.int64)  # people of each class who have a value that some record tells
-    for value in np.unique(told[is_told]).tolist():
-        counted = release.coverage.count(release.known, [known.codes == value])
+    left = sizes.copy()  # the fewest records of each class that may be those of one person
+    values = np.unique(told[is_told])
+    for value in [*values.tolist(), None]:
+        selected = ~np.isin(known.codes, values) if value is None else known.codes == value
+        counted = release.coverage.count(release.known, [selected])
         if counted is None:
             return None
-        rows = told == value
+        rows = is_told & (told == (-1 if value is None else value))
         people[rows] = counted[0][rows]
-        of_class = np.zeros(sizes.size, dtype=np.int64)
-        of_class[classes[rows]] = counted[0][rows]
-        of_told += of_class
-    not_told = sizes - np.bincount(classes[is_told], minlength=sizes.size)
-    left = np.where((of_told < sizes) & (not_told < sizes) & (not_told > 0), not_told, sizes)  # for all others
+        possible = not_told + np.bincount(classes[rows], minlength=sizes.size)
+        some = classes[counted[0] > 0]
+        left[some] = np.where(possible[some] > 0, np.minimum(left, possible)[some], left[some])
     of_records = np.where(is_told & (people > 0), people, sizes[classes])
     fewest = np.minimum(of_records, left[classes])
     return min(int(fewest.min()), release.k), int(np.count_nonzero(fewest == 1))
