@@ -15,8 +15,13 @@ from incrowd.assessment.question import DECIDING, Question
 from incrowd.assessment.settings_file import read_question
 from incrowd.cli import options, terminal
 from incrowd.cli.command_files import Input, Output
-from incrowd.cli.declared_options import question_from, with_options, with_question_options
-from incrowd.cli.hints import flag, with_flags
+from incrowd.cli.declared_options import (
+    question_from,
+    refuse_without_recipient,
+    with_options,
+    with_question_options,
+)
+from incrowd.cli.hints import with_flags
 from incrowd.cli.open_tables import opens_table
 from incrowd.errors import IncrowdError, InputError
 from incrowd.gate_rules import RULES, check_limits
@@ -94,11 +99,9 @@ def check_table(
     [bold]incrowd check patients.csv --policy policy.toml --junit report.xml[/bold]
     """
     question = _question(table, policy, typed)
-    unused = [name for name in _OF_THE_VERDICT if typed[name]]
-    if "max_given_away" not in question.rules:
-        unused += [name for name in _OF_SECRETS if typed[name]]
-    if question.recipient is None and unused:
-        raise InputError(f"{flag(unused[0])} is for the verdict; name who is to get the table", hint="recipient")
+    if question.recipient is None:
+        of_secrets = () if "max_given_away" in question.rules else _OF_SECRETS
+        refuse_without_recipient(typed, (*_OF_THE_VERDICT, *of_secrets))
     attacked = {"original": original, "holdout": holdout, "kept_rows": kept_rows}
     result = _check(table, question, attacked, judged=question.recipient is not None)
     if junit is not None:

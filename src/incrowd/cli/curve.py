@@ -130,7 +130,7 @@ class CurveSource:
         if self.table is None:
             raise InputError("name a table, or --probes and --gallery")
         if self.ranks is not None:
-            return robust_curve_from_ranks(column_of(self.table, self.ranks))
+            return robust_curve_from_ranks(self.table.filled_values(self.ranks))
         if item := options.parse_names(self.item):
             if self.person is None or self.known is None:
                 raise InputError("sparse matching takes --person, --item and --known")
@@ -146,14 +146,6 @@ class CurveSource:
         return correctness_curve(ClassSizes.from_table(self.table, quasi_identifiers=columns, person=self.person))
 
 
-def column_of(table: Table, name: str) -> list[Any]:
-    """The values of a column; refuses nulls."""
-    values: list[Any] = table.to_arrow(table.require([name]))[name].to_pylist()
-    if None in values:
-        raise InputError(f"some rows have no value in {name!r}; fill them or leave them out")
-    return values
-
-
 def _split_study(source: CurveSource, group: str | None, confidence: str | None) -> StudyAccuracy | None:
     """The accuracy of a study by group and confidence, if these columns are named."""
     if group is None and confidence is None:
@@ -162,9 +154,9 @@ def _split_study(source: CurveSource, group: str | None, confidence: str | None)
 
     if source.table is None or source.ranks is None:
         raise InputError("--group and --confidence are columns of a study: add --ranks")
-    first = [rank == 1 for rank in column_of(source.table, source.ranks)]
-    groups = None if group is None else column_of(source.table, group)
-    confidences = None if confidence is None else column_of(source.table, confidence)
+    first = [rank == 1 for rank in source.table.filled_values(source.ranks)]
+    groups = None if group is None else source.table.filled_values(group)
+    confidences = None if confidence is None else source.table.filled_values(confidence)
     return study_accuracy(first, groups=groups, confidence=confidences)
 
 

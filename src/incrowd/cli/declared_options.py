@@ -13,6 +13,7 @@ from incrowd._support.option import Option
 from incrowd.assessment.question import OPTIONS, Question
 from incrowd.cli import options
 from incrowd.cli.command_files import Input, StepInput
+from incrowd.cli.hints import flag
 from incrowd.errors import InputError
 from incrowd.protection.protect_options import OPTIONS as PROTECT_OPTIONS
 
@@ -173,3 +174,9 @@ def question_from(typed: Mapping[str, Any], columns: Sequence[str], before: Ques
     judged_now = {*(values.get("other") or ()), *(values.get("sensitive") or ())}
     contents = {name: content for name, content in saved.contents.items() if name not in judged_now}
     return replace(saved.with_given(**values), contents=contents)
+
+
+def refuse_without_recipient(typed: Mapping[str, Any], of_the_verdict: Iterable[str]) -> None:
+    """Refuse options of the verdict, which say nothing where nobody is named who is to get the table."""
+    if unused := [name for name in of_the_verdict if typed[name]]:
+        raise InputError(f"{flag(unused[0])} is for the verdict; name who is to get the table", hint="recipient")

@@ -12,10 +12,8 @@ from incrowd.assessment.command_line import to_command
 from incrowd.assessment.question import DECIDING, Question
 from incrowd.cli import options, terminal
 from incrowd.cli.command_files import save_figure
-from incrowd.cli.declared_options import question_from, with_question_options
-from incrowd.cli.hints import flag
+from incrowd.cli.declared_options import question_from, refuse_without_recipient, with_question_options
 from incrowd.cli.open_tables import opens_table
-from incrowd.errors import InputError
 from incrowd.recipients import in_words
 from incrowd.wording import number, percent
 
@@ -54,9 +52,8 @@ def frontier_of_table(
 
     question = question_from(typed, table.columns)
     is_judged = question.recipient is not None or question.highest is not None
-    unused = [name for name in _OF_THE_VERDICT if typed[name]]
-    if unused and not is_judged:
-        raise InputError(f"{flag(unused[0])} is for the verdict; name who is to get the table", hint="recipient")
+    if not is_judged:
+        refuse_without_recipient(typed, _OF_THE_VERDICT)
     _ = question.tolerated  # refused before any work
     gone = _columns_to_remove(table, question) if is_judged else [*question.identifiers, *question.drop]
     verdicts: list[Verdict] = []

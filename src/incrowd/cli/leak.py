@@ -119,6 +119,7 @@ def _answer(
     targets_from: Any,
 ) -> LeakAnswer:
     from incrowd.leaks import leak_risk, leak_table, simulate_leak
+    from incrowd.leaks.planning import plan_leak
 
     methods: tuple[LeakMethod, ...] = ("recursion", "recursion_by_people") if compare else ()
     with terminal.show_progress("counting the people named") as progress:
@@ -135,7 +136,7 @@ def _answer(
                 if trials and each <= leaked
             ],
             recursions={name: [_recursion(sizes, leaked, each, name) for each in target_counts] for name in methods},
-            planned=_planned(sizes, leaked, min(target_counts), at_most),
+            plan=None if at_most is None else plan_leak(sizes, leaked, targets=min(target_counts), at_most=at_most),
             table=leak_table(people=sizes.people, targets=min(target_counts)) if plan else None,
         )
 
@@ -214,24 +215,6 @@ def _sizes(
     return uniform_sizes(options.parse_count(people, "people"), k)
 
 
-def _planned(sizes: ClassSizes, leaked: int, fewest: int, at_most: float | None) -> dict[str, Any]:
-    """The largest leak and the smallest k that keep the bound, for the fewest targets, who are the easiest to name."""
-    from incrowd.leaks import largest_leak, smallest_k
-
-    if at_most is None:
-        return {}
-    result: dict[str, Any] = {
-        "at_most": at_most,
-        "targets": fewest,
-        "largest_leak": largest_leak(sizes, targets=fewest, at_most=at_most),
-    }
-    try:
-        result["smallest_k"] = smallest_k(people=sizes.people, leaked=leaked, targets=fewest, at_most=at_most)
-    except UnsupportedError as error:
-        result["no_k"] = str(error)
-    return result
-
-
 def _chart(answer: LeakAnswer) -> Any:
     from incrowd.figures.leak_charts import against_leak, leaks_to_draw
     from incrowd.leaks import leak_risk
@@ -240,7 +223,7 @@ def _chart(answer: LeakAnswer) -> Any:
     sizes, leaked = answer.sizes, answer.leaked
     labels = {risk.targets: counted(risk.targets, "target", "targets") for risk in answer.risks}
     usual = list(limits_on_a_person()) if list(labels) == [1] else []
-    bounds = [answer.planned["at_most"]] if answer.planned else usual
+    bounds = [answer.plan.at_most] if answer.plan else usual
     lines: dict[str, list[LeakRisk]] = {}
     with terminal.show_progress("drawing") as progress:
         for index, (targets, label) in enumerate(labels.items()):

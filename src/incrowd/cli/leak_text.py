@@ -22,6 +22,7 @@ from incrowd.wording import (
 if TYPE_CHECKING:
     from incrowd.classes import ClassSizes
     from incrowd.leaks import LeakRisk, LeakSimulation, LeakTable, NamedPeople, PartialLeak
+    from incrowd.leaks.planning import LeakPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class LeakAnswer:
     named: NamedPeople | None
     simulated: list[LeakSimulation]
     recursions: dict[str, list[LeakRisk | str]]
-    planned: dict[str, Any]
+    plan: LeakPlan | None  # with --at-most: of the fewest targets, who are the easiest to name
     table: LeakTable | None
     partial: PartialLeak | None = None
 
@@ -51,7 +52,7 @@ def plain(answer: LeakAnswer) -> dict[str, Any]:
             for name, row in answer.recursions.items()
         },
         "simulations": answer.simulated,
-        "plan": answer.planned,
+        "plan": answer.plan,
         "table": answer.table,
         "partial": answer.partial,
     }
@@ -95,8 +96,8 @@ def show(answer: LeakAnswer) -> None:
         _show_simulated(answer.simulated)
     if answer.partial:
         _show_partial(answer.partial)
-    if answer.planned:
-        _show_planned(answer)
+    if answer.plan:
+        _show_plan(answer.plan, answer.leaked)
     if answer.table:
         _show_table(answer.table)
 
@@ -152,18 +153,17 @@ def _show_partial(part: PartialLeak) -> None:
     terminal.table(["", "", "what it means"], part.rates_in_words)
 
 
-def _show_planned(answer: LeakAnswer) -> None:
-    planned = answer.planned
-    most, choice = planned["largest_leak"], planned.get("smallest_k")
-    whom = "the person at highest risk" if planned["targets"] == 1 else _who(planned["targets"])
-    bound = f"the chance of naming {whom} at {number(planned['at_most'])} or less"
+def _show_plan(plan: LeakPlan, leaked: int) -> None:
+    most, choice = plan.largest_leak, plan.smallest_k
+    whom = "the person at highest risk" if plan.targets == 1 else _who(plan.targets)
+    bound = f"the chance of naming {whom} at {number(plan.at_most)} or less"
     share = percent(most.share)
-    if answer.leaked <= most.leaked:
+    if leaked <= most.leaked:
         terminal.line(f"This leak keeps {bound}; up to {people(most.leaked)} ({share} of the table) would.")
         return
     terminal.line(f"To keep {bound}:")
     terminal.line(f"  · no more than {people(most.leaked)} ({share} of the table) may leak;")
-    terminal.line(f"  · or every class needs {people(choice.k)}." if choice else f"  · {planned['no_k']}.")
+    terminal.line(f"  · or every class needs {people(choice.k)}." if choice else f"  · {plan.no_k}.")
 
 
 def _show_table(table: LeakTable) -> None:

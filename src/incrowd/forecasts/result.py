@@ -13,6 +13,7 @@ from incrowd.pitman_yor import ClassSizeFit
 from incrowd.pitman_yor.model_checks import HoldOut
 from incrowd.results import Result
 from incrowd.special import Floats
+from incrowd.wording import percent, percent_interval
 
 
 class Parameter(NamedTuple):
@@ -40,6 +41,15 @@ class Estimate(Result):
         """The values, with intervals widened if needed to contain them."""
         values = np.asarray(value, dtype=np.float64)
         return cls(values, np.minimum(low, values), np.maximum(high, values))
+
+    @property
+    def rows(self) -> list[tuple[float, float, float]]:
+        """For each population the value, and the limits of its interval."""
+        return list(zip(self.value.tolist(), self.low.tolist(), self.high.tolist(), strict=True))
+
+    def in_words(self, place: int) -> str:
+        """A share at one of the populations, with its interval."""
+        return f"{percent(self.value[place])} ({percent_interval(self.low[place], self.high[place])})"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

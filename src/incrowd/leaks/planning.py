@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from incrowd.classes import ClassSizes, class_sizes_of
 from incrowd.errors import InputError, UnsupportedError
@@ -12,7 +12,7 @@ from incrowd.leaks.inputs import share_of, whole_number
 from incrowd.leaks.leak_probability import leak_risk, leak_risk_uniform
 from incrowd.leaks.result import LeakRisk
 from incrowd.recipients import RECIPIENTS, is_within, judge, read_limit
-from incrowd.results import Result
+from incrowd.results import Result, as_json
 from incrowd.tables import TableLike
 from incrowd.wording import counted, number
 
@@ -167,6 +167,30 @@ def largest_leak(
         sizes.people + 1,
     )
     return LargestLeak(above - 1, at_most, leak_risk(sizes, above - 1, targets=targets))
+
+
+class LeakPlan(NamedTuple):
+    """What keeps the chance of naming `targets` people at `at_most`; where no k does, `no_k` says why."""
+
+    at_most: float
+    targets: int
+    largest_leak: LargestLeak
+    smallest_k: SmallestK | None = None
+    no_k: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """What was found, in plain JSON types."""
+        return {name: as_json(found) for name, found in self._asdict().items() if found is not None}
+
+
+def plan_leak(sizes: ClassSizes, leaked: int, *, targets: int, at_most: float) -> LeakPlan:
+    """The largest leak of these classes, and the smallest k for a leak of `leaked` people, within a bound."""
+    plan = LeakPlan(at_most, targets, largest_leak(sizes, targets=targets, at_most=at_most))
+    try:
+        found = smallest_k(people=sizes.people, leaked=leaked, targets=targets, at_most=at_most)
+    except UnsupportedError as reason:
+        return plan._replace(no_k=str(reason))
+    return plan._replace(smallest_k=found)
 
 
 def leak_table(

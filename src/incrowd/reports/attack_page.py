@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
 from incrowd._support.files import written_whole
-from incrowd.attacks import GroupRisk, ReleaseAttacks
-from incrowd.reports.template_values import TEMPLATES
+from incrowd.attacks import AttackRisk, GroupRisk, ReleaseAttacks
+from incrowd.reports.plain_page import html_table, plain_page
 from incrowd.wording import counted, number, percent, percent_interval
 
 
@@ -31,11 +31,10 @@ def write_attacks(
 
 def attacks_page(found: ReleaseAttacks, groups: Sequence[GroupRisk] = ()) -> str:
     """The page as HTML; row numbers of people are left out, because pages are passed on."""
-    results = _table(("attack", "success", "without the release", "risk", "95% interval"), found.as_text())
+    heads = ("attack", "success", "without the release", "risk", "95% interval")
+    results = html_table(heads, found.as_text()) if found.attacks else ""
     details = "".join(
-        f"<h3>{escape(one.name)}</h3><p>{escape(one.sentence)}</p>"
-        + _table(("", ""), ((name, "–" if value is None else number(value)) for name, value in one.measures.items()))
-        for one in found.attacks
+        f"<h3>{escape(one.name)}</h3><p>{escape(one.sentence)}</p>{_measures(one)}" for one in found.attacks
     )
     by_group = ""
     if groups:
@@ -43,27 +42,19 @@ def attacks_page(found: ReleaseAttacks, groups: Sequence[GroupRisk] = ()) -> str
             (one.group, f"{one.attacks:,}", percent(one.success.value), percent_interval(*one.success[1:]))
             for one in groups
         )
-        by_group = f"<h2>By {escape(groups[0].column)}</h2>" + _table(("group", "attacks", "success", "interval"), rows)
+        table = html_table(("group", "attacks", "success", "interval"), rows)
+        by_group = f"<h2>By {escape(groups[0].column)}</h2>{table}"
     title = f"Attacks on {found.released}"
-    style = (TEMPLATES / "report.css").read_text(encoding="utf-8") + (TEMPLATES / "dark.css").read_text(
-        encoding="utf-8"
-    )
     body = (
         f"<h1>{escape(title)}</h1><p><strong>{escape(found.sentence)}</strong></p>"
         f"<p>{counted(found.rows, 'row', 'rows')} in {escape(found.original)}, {found.released_rows:,} released; "
         f"seed {found.seed}.</p>{results}{by_group}<h2>Each attack</h2>{details}"
         f"<h2>Notes</h2><ul>{''.join(f'<li>{escape(note)}</li>' for note in found.notes)}</ul>"
     )
-    policy = "default-src 'none'; style-src 'unsafe-inline'"
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
-        '<meta name="viewport" content="width=device-width">'
-        f"<title>{escape(title)}</title><style>{style}</style></head><body><main>{body}</main></body></html>\n"
-    )
+    return plain_page(title, body, "report.css", "dark.css")
 
 
-def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    head = "".join(f"<th>{escape(name)}</th>" for name in columns)
-    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>" if body else ""
+def _measures(one: AttackRisk) -> str:
+    """The further numbers of an attack, if it has any."""
+    rows = [(name, "–" if value is None else number(value)) for name, value in one.measures.items()]
+    return html_table(("", ""), rows) if rows else ""

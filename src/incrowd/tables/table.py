@@ -133,6 +133,19 @@ class Table:
         """Yield the named columns as Arrow, one at a time, all in the same row order; a NaN is a null."""
         return self.backend.read(names)
 
+    def filled_values(self, name: str) -> list[Any]:
+        """The values of a column.
+
+        Raises:
+            ColumnNotFoundError: it does not exist.
+            InputError: a row has no value.
+        """
+        ((_, column),) = self.read(self.require([name]))
+        values: list[Any] = column.to_pylist()
+        if None in values:
+            raise InputError(f"some rows have no value in {name!r}; fill them or leave them out")
+        return values
+
     def to_arrow(self, names: Sequence[str] | None = None) -> pa.Table:
         """Some or all columns together as an Arrow table."""
         return pa.table(dict(self.read(self.columns if names is None else names)))

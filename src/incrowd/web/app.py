@@ -40,7 +40,7 @@ def create_app(settings: ServerSettings | None = None) -> FastAPI:
     )
     app.state.server = server
     app.include_router(api.router)
-    pages.add_pages(app)
+    app.include_router(pages.router)
     app.add_exception_handler(IncrowdError, _answer_library_error)
     app.add_exception_handler(RequestValidationError, _answer_invalid_request)
     app.add_exception_handler(HTTPException, _answer_http_error)

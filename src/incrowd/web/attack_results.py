@@ -52,7 +52,7 @@ class AttackResults(Model):
         """The attacks that are above a limit, each in a sentence."""
         return [
             *self.copies,
-            *(_describe(one, limit) for one in self.attacks if _is_over(one, limit)),
+            *(describe_success(one.sentence, one.about, limit) for one in self.attacks if _is_over(one, limit)),
             *self.above_limit,
         ]
 
@@ -60,10 +60,6 @@ class AttackResults(Model):
 def _is_over(one: AttackSummary, limit: float) -> bool:
     value, low, high = one.risk
     return judge(value, limit, (low, high)) == "over"
-
-
-def _describe(one: AttackSummary, limit: float) -> str:
-    return describe_success(one.sentence, one.about, limit)
 
 
 def summarize_attacks(found: ReleaseAttacks, key: str, attacked: AttackedRelease) -> dict[str, Any]:

@@ -158,7 +158,8 @@ def name_candidates(jobs: Iterable[Job]) -> None:
     taken = {job.name for job in candidates}
     for job in candidates:
         if not job.name:
-            name, made_by = name_of(protection_of(job)), protection_of(job)
+            made_by = protection_of(job)
+            name = name_of(made_by)
             if name in taken and made_by.secrets:
                 name += f", {_few(made_by.secrets)} kept secret"
             job.name = distinct_name(name, taken)

@@ -9,14 +9,14 @@ from incrowd.assessment.command_line import is_typable, to_words
 from incrowd.web import curve_models, models
 from incrowd.web import script_writer as scripts
 from incrowd.web.session_table import OpenTable, TableSource
-from incrowd.web.tasks.curve_tasks import exact_columns, sparse_options
+from incrowd.web.tasks.curve_tasks import columns_asked_about, sparse_options
 
 _SCRIPT_ONLY = "# use the Python script"
 
 
 def check(table: OpenTable, question: curve_models.CheckQuestion) -> models.Equivalent:
     """`rank_size_check` of the law that is fitted to the table."""
-    known, person = table.with_role("quasi-identifier"), table.one_with_role("person")
+    known, person = table.known_and_person
     lines = [
         scripts.sizes_line(known, person),
         scripts.call_of("found", "rank_size_check", question.model_dump(), of="fit_class_sizes(sizes)"),
@@ -29,7 +29,7 @@ def check(table: OpenTable, question: curve_models.CheckQuestion) -> models.Equi
 
 def masked(table: OpenTable, question: curve_models.MaskedQuestion) -> models.Equivalent:
     """`incrowd measure --fit`."""
-    known = exact_columns(table, question)
+    known = columns_asked_about(table, question)
     lines = [f"found = count_fitting_uniques(table, quasi_identifiers={known!r})", "print(found.unique)"]
     return scripts.command_and_script(table.source, "measure", to_words({"qi": known, "fit": True}), lines)
 
@@ -48,7 +48,7 @@ def regeneration(
 
 def exact_curve(table: OpenTable, question: curve_models.ExactQuestion) -> models.Equivalent:
     """`correctness_curve`, and its forecast by the law alone."""
-    known, person = exact_columns(table, question), table.one_with_role("person")
+    known, person = columns_asked_about(table, question), table.one_with_role("person")
     lines = [
         scripts.sizes_line(known, person),
         "curve = correctness_curve(sizes)",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
 
 from incrowd.recipients import in_words, settle_limits, smallest_class
-from incrowd.reports.template_values import TEMPLATES
+from incrowd.reports.plain_page import html_table, plain_page
 from incrowd.web.candidate_jobs import is_candidate, without_rows
 from incrowd.web.candidates import describe_candidate, name_of
 from incrowd.web.conditions import judge_candidate, list_conditions
@@ -128,31 +128,18 @@ def record_page(decision: RecordedDecision) -> str:
         f"<h1>{escape(_AGAINST if decision.is_against_verdict else _DECIDED[decision.decision])}: {escape(about)}</h1>"
         f"<p><strong>{escape(decision.by)}</strong>, {escape(when)} UTC</p>"
         + (f"<p>{escape(decision.note)}</p>" if decision.note else "")
-        + f"<h2>Question</h2>{_table(('', ''), question)}"
-        f"<h2>Before and after</h2>{_table(('', 'before', 'after'), _list_numbers(decision))}"
+        + f"<h2>Question</h2>{html_table(('', ''), question)}"
+        f"<h2>Before and after</h2>{html_table(('', 'before', 'after'), _list_numbers(decision))}"
         + (f"<p>{escape(judged.recommendation)}</p>" if judged and judged.recommendation else "")
         + "".join(
             f"<p>{escape(condition)}</p>" for condition in ((*judged.careful, *judged.conditions) if judged else ())
         )
         + "<h2>Signatures</h2><p>Name, date: ______________________________</p>"
         "<p>Name, date: ______________________________</p>"
-        f"<h2>Columns</h2>{_table(_ROLE_HEADS, _list_roles(decision))}"
+        f"<h2>Columns</h2>{html_table(_ROLE_HEADS, _list_roles(decision))}"
     )
-    return _page(f"Decision of {when[:10]} on {decision.table.name}", body)
-
-
-def _page(title: str, body: str) -> str:
-    """A page that loads nothing, with the style of reports."""
-    style = (TEMPLATES / "report.css").read_text(encoding="utf-8")
-    policy = "default-src 'none'; style-src 'unsafe-inline'"
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
-        '<meta name="viewport" content="width=device-width">'
-        f"<title>{escape(title)}</title>"
-        f"<style>{style} main {{ padding: 2rem 1.5rem; }}</style></head>"
-        f"<body><main>{body}</main></body></html>\n"
-    )
+    title = f"Decision of {when[:10]} on {decision.table.name}"
+    return plain_page(title, body, "report.css", style=" main { padding: 2rem 1.5rem; }")
 
 
 def _list_question(decision: RecordedDecision) -> Iterator[tuple[str, str]]:
@@ -216,9 +203,3 @@ def _shown(numbers: DecidedNumbers | None, key: str) -> str:
         return f"{value:,}" if isinstance(value, int) else str(value)
     place = _BASES.get(getattr(numbers, "basis", None) or "", "") if key in ("risk", "highest") else ""
     return f"{percent(value)} {place}".strip()
-
-
-def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    head = "".join(f"<th scope='col'>{escape(name)}</th>" for name in columns)
-    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -31,7 +31,7 @@ def assessment(table: OpenTable, question: models.AssessmentQuestion) -> models.
 
 def table_forecast(table: OpenTable, question: models.ForecastQuestion) -> models.Equivalent:
     """`incrowd assess`, which makes this forecast; for a `k` also `incrowd forecast`, which follows the law."""
-    known, person = table.with_role("quasi-identifier"), table.one_with_role("person")
+    known, person = table.known_and_person
     asked = Question(
         quasi_identifiers=known,
         person=person,
@@ -70,7 +70,7 @@ def points_forecast(question: models.PointsQuestion) -> models.Equivalent:
 
 def leak(table: OpenTable, question: models.LeakQuestion) -> models.Equivalent:
     """`incrowd leak`, and once more for classes of `k` if the question has one."""
-    known, person = table.with_role("quasi-identifier"), table.one_with_role("person")
+    known, person = table.known_and_person
     people = table.count(known, person).people if question.leaked is None or question.k is not None else 0
     leaked = leaked_people(question, people)
     common = to_words({"leaked": leaked, "targets": question.targets, "at_most": question.at_most})
@@ -90,7 +90,7 @@ def leak(table: OpenTable, question: models.LeakQuestion) -> models.Equivalent:
 
 def simulation(table: OpenTable, question: models.SimulationQuestion) -> models.Equivalent:
     """`incrowd leak` with simulated leaks."""
-    known, person = table.with_role("quasi-identifier"), table.one_with_role("person")
+    known, person = table.known_and_person
     leaked = leaked_people(question, table.count(known, person).people)
     always = {"leaked": leaked, "targets": question.targets, "simulate": question.trials}
     asked = scripts.changed_fields(question, leaked=leaked, share=None, trials=None)

@@ -65,12 +65,8 @@ class OneOf:
 Recipient = Annotated[str, OneOf(tuple(kind.name for kind in RECIPIENTS))]
 
 
-def _is_whole(value: Any) -> bool:
-    """In JSON 75.0 is a whole number like 75."""
-    return isinstance(value, float) and value.is_integer()
-
-
-WHOLE = BeforeValidator(lambda value: int(value) if _is_whole(value) else value)
+WHOLE = BeforeValidator(lambda value: int(value) if isinstance(value, float) and value.is_integer() else value)
+"""In JSON 75.0 is a whole number like 75."""
 People = Annotated[int, Field(ge=1, le=10**12), WHOLE]
 Share = Annotated[float, Field(gt=0, le=1)]
 Limit = Annotated[float, Field(ge=SMALLEST_LIMIT, le=1)]

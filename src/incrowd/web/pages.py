@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from fastapi import APIRouter, FastAPI, HTTPException, Request
+from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from incrowd.attacks.result import SUCCESS
@@ -23,16 +23,16 @@ from incrowd.recipients import RECIPIENTS, settle_limits
 from incrowd.reports.html import chart_engine
 from incrowd.reports.template_values import TEMPLATES, templates
 from incrowd.tables.formats import ENDINGS, described_formats
+from incrowd.web.api.dependencies import TheServer, TheSession
 from incrowd.web.fields import ROLE_WORDS
 from incrowd.web.protection_models import ASKED, FURTHER
 from incrowd.web.refusals import Refusal, method_labels
 from incrowd.web.result_views import view
+from incrowd.web.sessions import Session
 from incrowd.wording import chosen_percent, data_size, number, percent
 
 if TYPE_CHECKING:
     import jinja2
-
-    from incrowd.web.sessions import Session
 
 LENSES = {  # tabs of the workbench: the name in the address, and the label
     "crowd": "Crowd",
@@ -54,11 +54,6 @@ _OF_METHOD = re.compile(rf"^For ({'|'.join(PROTECTION_METHODS)})( with \w+)?: ")
 _HELP = {name: method_labels(_OF_METHOD.sub("", option.help)) for name, option in FURTHER.items()}
 _CHOICES |= {"role_words": ROLE_WORDS, "options": ASKED, "further": _HELP}
 router = APIRouter(include_in_schema=False)
-
-
-def add_pages(app: FastAPI) -> None:
-    """Add the pages, style sheets and scripts to the app."""
-    app.include_router(router)
 
 
 def prepare() -> None:
@@ -96,27 +91,26 @@ async def static_file(name: str, request: Request) -> Response:
 
 
 @router.get("/")
-def data_page(request: Request) -> HTMLResponse:
+def data_page(server: TheServer, session: TheSession) -> HTMLResponse:
     """The first page, to open a table or return to one."""
-    server = request.app.state.server
     settings = server.settings
     folders = [str(folder) for folder in settings.folders]
     return _page(
-        request,
+        session,
         "data",
         limits={"size": data_size(settings.max_bytes), "folders": folders},
         endings=",".join(ENDINGS),
         formats=described_formats(),
         kept_in=settings.keep,
-        lost=_session(request).lost,
-        others=server.other_sessions(_session(request)),
+        lost=session.lost,
+        others=server.other_sessions(session),
     )
 
 
 @router.get("/points")
-def points_page(request: Request) -> HTMLResponse:
+def points_page(session: TheSession) -> HTMLResponse:
     """The page of a forecast from measured points, without a table."""
-    return _page(request, "points")
+    return _page(session, "points")
 
 
 @router.get("/tables/{table}")
@@ -126,34 +120,33 @@ def first_page(table: str) -> RedirectResponse:
 
 
 @router.get("/tables/{table}/{name}")
-def table_page(request: Request, table: str, name: str) -> Response:
+def table_page(session: TheSession, table: str, name: str) -> Response:
     """The workbench of a table at one of its tabs."""
     if name in _FORMER:
         return RedirectResponse(f"/tables/{quote(table)}/{_FORMER[name]}", status_code=303)
     if name not in LENSES:
         return refusal(404, "there is no such page")
     try:
-        found = _session(request).table(table)
+        found = session.table(table)
     except Refusal as problem:
         return refusal(problem.status, str(problem))
     recipients = [(kind.name, kind.words[:1].upper() + kind.words[1:], kind.limits) for kind in RECIPIENTS]
     settings = found.settings
     limits = settle_limits(settings.recipient, threshold=settings.threshold, highest=settings.highest)
-    return _page(request, "workbench", found, lens=name, recipients=recipients, limits=limits, **_CHOICES)
+    return _page(session, "workbench", found, lens=name, recipients=recipients, limits=limits, **_CHOICES)
 
 
 @router.get("/jobs/{job}/view")
-def job_view(request: Request, job: str, form: str = "") -> HTMLResponse:
+def job_view(server: TheServer, session: TheSession, job: str, form: str = "") -> HTMLResponse:
     """The result of a job as a part of a page."""
-    session = _session(request)
     try:
-        found = request.app.state.server.jobs.get(session.key, job)
+        found = server.jobs.get(session.key, job)
         return HTMLResponse(view(_environment(), session, found, form))
     except Refusal as problem:
         return refusal(problem.status, str(problem))
 
 
-def _page(request: Request, name: str, table: Any = None, **more: Any) -> HTMLResponse:
+def _page(session: Session, name: str, table: Any = None, **more: Any) -> HTMLResponse:
     tables = [
         {
             "id": one.id,
@@ -162,15 +155,10 @@ def _page(request: Request, name: str, table: Any = None, **more: Any) -> HTMLRe
             "columns": len(one.columns),
             "reopened": one.history.reopened.saved[:10] if one.history.reopened else None,
         }
-        for one in list(_session(request).tables.values())
+        for one in list(session.tables.values())
     ]
     context: Mapping[str, Any] = {"page": name, "table": table, "tables": tables, **more}
     return HTMLResponse(_environment().get_template(f"pages/{name}.html").render(context))
-
-
-def _session(request: Request) -> Session:
-    session: Session = request.state.session
-    return session
 
 
 @cache

@@ -153,6 +153,11 @@ class OpenTable:
         """The first column of a role, if there is one; for roles that only one column can have."""
         return next(iter(self.with_role(role)), None)
 
+    @property
+    def known_and_person(self) -> tuple[list[str], str | None]:
+        """The columns by which people are counted, and the person column, by the current roles."""
+        return self.with_role("quasi-identifier"), self.one_with_role("person")
+
     def kind_of(self, column: str) -> str:
         """Kind of values of a column."""
         return next(one.kind for one in self.columns if one.column == column)

@@ -42,14 +42,14 @@ class TableHistory:
 
     def to_dict(self) -> dict[str, Any]:
         """The whole history in plain JSON types."""
-        return {
-            "steps": [step.model_dump(mode="json") for step in self._steps],
-            "now": self._now,
-            "version": self.version,
-            "trail": [entry.model_dump(mode="json") for entry in self.trail],
-            "decisions": [decision.model_dump(mode="json") for decision in self.decisions],
-            "reopened": self.reopened and self.reopened.model_dump(mode="json"),
-        }
+        return SavedHistory(
+            steps=self._steps,
+            now=self._now,
+            version=self.version,
+            trail=self.trail,
+            decisions=self.decisions,
+            reopened=self.reopened,
+        ).model_dump(mode="json")
 
     def restore(self, saved: SavedHistory) -> None:
         """Restore the result of an earlier `to_dict`; inconsistent content is refused."""

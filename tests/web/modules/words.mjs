@@ -2,7 +2,8 @@ import "./page.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-const { count, isFinished, percent, requestCounter, sentence, shorten } = await import("./app.js");
+const { count, percent, requestCounter, sentence, shorten } = await import("./app.js");
+const { isFinished } = await import("./jobs.js");
 const { basisInWords, savedInWords } = await import("./status-bar.js");
 const { protectionInWords } = await import("./candidates.js");
 const { chosenRelease, releaseInWords } = await import("./attack.js");
@@ -38,9 +39,9 @@ test("work that runs says what it does and how far it is", () => {
 test("the newest job of a kind is found, of this table alone", () => {
   const job = (id, kind, created, table = "0123456789abcdef") => ({ id, kind, created, table });
   const jobs = [job("a", "leak", "1"), job("b", "leak", "3"), job("c", "leak", "4", "another"), job("d", "protection", "5")];
-  assert.equal(newestJob(jobs, "leak").id, "b");
-  assert.equal(newestJob(jobs, ["leak", "protection"]).id, "d");
-  assert.equal(newestJob(jobs, "forecast"), undefined);
+  assert.equal(newestJob("leak", jobs).id, "b");
+  assert.equal(newestJob(["leak", "protection"], jobs).id, "d");
+  assert.equal(newestJob("forecast", jobs), undefined);
 });
 test("a risk says whose it is, and detail says of what", () => {
   assert.deepEqual(["table", "population", "attacks", undefined].map(basisInWords), ["in the table", "in the population", "by attacks", "in the table"]);

@@ -19,6 +19,7 @@ from incrowd.web.releases import AttackedRelease
 from incrowd.web.server import Server
 from incrowd.web.session_table import OpenTable
 from incrowd.web.sessions import Session
+from incrowd.web.tasks.attack_task import attack_task
 
 router = APIRouter(tags=["attacks"])
 
@@ -28,8 +29,6 @@ def start_attack(
     question: models.AttackQuestion, start: TableJob, server: TheServer, session: TheSession
 ) -> models.JobInfo:
     """Attack a release of the table: one of its candidates, or another table of the session."""
-    from incrowd.web.tasks.attack_task import attack_task
-
     table = start.table
     named = [question.known] if isinstance(question.known, list) else list((question.known or {}).values())
     single = [name for name in (question.secret, question.by) if name]

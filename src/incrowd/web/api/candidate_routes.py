@@ -17,6 +17,7 @@ from incrowd.web.candidates import (
 )
 from incrowd.web.models import JobInfo, SolutionQuestion
 from incrowd.web.refusals import Refusal
+from incrowd.web.tasks.solve_task import solve_task
 
 router = APIRouter(tags=["candidates"])
 
@@ -46,8 +47,6 @@ def start_solution(
     start: TableJob, server: TheServer, session: TheSession, question: SolutionQuestion | None = None
 ) -> JobInfo:
     """Find the protection with the least loss that passes; the result is a candidate."""
-    from incrowd.web.tasks.solve_task import solve_task
-
     server.check_room(session)
     folder = server.store.folder
     asked = question or SolutionQuestion()

@@ -18,7 +18,11 @@ from incrowd.web.refusals import Refusal
 from incrowd.web.server import Server
 from incrowd.web.session_table import OpenTable
 from incrowd.web.sessions import Session
-from incrowd.web.tasks.leak_task import leak_at_once, leak_curve, leak_task
+from incrowd.web.tasks.assess_task import assess_task
+from incrowd.web.tasks.forecast_task import forecast_task, points_task
+from incrowd.web.tasks.frontier_task import frontier_task
+from incrowd.web.tasks.leak_task import leak_at_once, leak_curve, leak_task, simulation_task
+from incrowd.web.tasks.protect_task import in_population_of, protect_task
 
 router = APIRouter(tags=["jobs"])
 Question = TypeVar("Question", bound=Model)
@@ -77,16 +81,12 @@ def queue_job(server: Server, session: Session, job: Job) -> models.JobInfo:
 @router.post("/tables/{table_id:key}/assessments", status_code=202, responses=refusals(404, 409))
 def start_assessment(start: TableJob, question: models.AssessmentQuestion | None = None) -> models.JobInfo:
     """Assess the table by its settings. The result is published in stages."""
-    from incrowd.web.tasks.assess_task import assess_task
-
     return start("assessment", assess_task, equivalents.assessment, question or models.AssessmentQuestion())
 
 
 @router.post("/tables/{table_id:key}/forecasts", status_code=202, responses=refusals(404, 409))
 def start_forecast(start: TableJob, question: models.ForecastQuestion | None = None) -> models.JobInfo:
     """Forecast how many people would be named in larger populations."""
-    from incrowd.web.tasks.forecast_task import forecast_task
-
     return start("forecast", forecast_task, equivalents.table_forecast, question or models.ForecastQuestion())
 
 
@@ -99,8 +99,6 @@ def read_pasted_points(pasted: models.PointsText) -> list[models.Point]:
 @router.post("/forecasts", status_code=202, responses=refusals(409))
 def start_points_forecast(question: models.PointsQuestion, server: TheServer, session: TheSession) -> models.JobInfo:
     """Forecast how many people would be named in larger populations, from measured points instead of a table."""
-    from incrowd.web.tasks.forecast_task import points_task
-
     equivalent = equivalents.points_forecast(question)
     asked = question.model_dump(mode="json")
     return queue_job(
@@ -120,8 +118,6 @@ def start_simulation(
     start: TableJob, server: TheServer, question: models.SimulationQuestion | None = None
 ) -> models.JobInfo:
     """Simulate leaks, also with targets known to have leaked, partial histories and wrong values."""
-    from incrowd.web.tasks.leak_task import simulation_task
-
     with server.limit_concurrency():
         return start("simulation", simulation_task, equivalents.simulation, question or models.SimulationQuestion())
 
@@ -153,8 +149,6 @@ def start_protection(
 
 def start_protection_of(table: OpenTable, server: Server, session: Session, asked: ProtectionRequest) -> models.JobInfo:
     """Start a protection of a table by these settings, which the job keeps."""
-    from incrowd.web.tasks.protect_task import in_population_of, protect_task
-
     server.check_room(session)
     everybody, folder = population_table_of(asked, session), server.store.folder
     start = _TableJob(table, server, session)
@@ -175,8 +169,6 @@ def population_table_of(asked: ProtectionRequest, session: Session) -> OpenTable
 @router.post("/tables/{table_id:key}/frontiers", status_code=202, responses=refusals(404, 409))
 def start_frontier(start: TableJob, question: models.FrontierQuestion | None = None) -> models.JobInfo:
     """Protect the table with every method and measure each; a point has the request to /protections that makes it."""
-    from incrowd.web.tasks.frontier_task import frontier_task
-
     return start("frontier", frontier_task, equivalents.frontier, question or models.FrontierQuestion())
 
 

@@ -25,6 +25,7 @@ from incrowd.web.downloads import Format, as_attachment, csv_of, file_name, uplo
 from incrowd.web.jobs import Job
 from incrowd.web.refusals import Refusal, not_found
 from incrowd.web.script_writer import UNTYPABLE
+from incrowd.web.tasks.assess_task import notes_on_protection, report_task
 
 router = APIRouter(tags=["results"])
 
@@ -186,8 +187,6 @@ def take_action(
 @router.post("/jobs/{job_id:key}/reports", status_code=202, responses=refusals(404, 409))
 def start_report(job: TheJob, server: TheServer, session: TheSession) -> models.JobInfo:
     """Assess a protected table; the result has the reports of an assessment."""
-    from incrowd.web.tasks.assess_task import notes_on_protection, report_task
-
     release = job.answer().release
     if release is None or release.question is None or job.source is None:
         raise Refusal(409, "only a protection has a table to report on")

@@ -1,5 +1,6 @@
 // The actions that the assessment advises, each with its buttons.
-import { announce, api, followJob, make, requestCounter, shorten, showProblem } from "./app.js";
+import { announce, api, make, requestCounter, shorten, showProblem } from "./app.js";
+import { followJob } from "./jobs.js";
 import { allSaved, reloadSettings } from "./bench.js";
 import { listedCandidates } from "./candidates.js";
 import { showLens } from "./lenses.js";

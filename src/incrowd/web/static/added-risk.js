@@ -1,20 +1,20 @@
 // The risk that each column adds to the known ones, requested in small batches after every count of the classes.
 import { bench, knownColumns, onChange, personColumn } from "./bench.js";
-import { api, showProblem, table } from "./app.js";
+import { api, requestCounter, showProblem, table } from "./app.js";
 import { mayBeKnown } from "./roles.js";
 
 const BATCH = 12; // columns
 export const addedRisk = new Map(); // by the name of a column
-let requests = 0;
+const countRequest = requestCounter();
 
 /** Request the added risk of every column that others may know; responses to an older request are dropped. */
 async function requestAddedRisk() {
-  const mine = ++requests;
+  const isNewest = countRequest();
   addedRisk.clear();
   const open = mayBeKnown(bench.columns, bench.settings);
   for (let place = 0; place < open.length; place += BATCH) {
     const found = await api("POST", `/tables/${table}/columns/adds`, { columns: open.slice(place, place + BATCH), quasi_identifiers: knownColumns(), person: personColumn() });
-    if (mine !== requests) return;
+    if (!isNewest()) return;
     for (const one of found.columns) addedRisk.set(one.column, one);
     document.dispatchEvent(new CustomEvent("added-risk"));
   }

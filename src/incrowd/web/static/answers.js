@@ -1,5 +1,6 @@
 // The results of jobs on a page: progress while a job runs, its result, or what to do without one.
-import { announce, cancelJob, isFinished, knownJobs, make, onJobChange, progressBar, sentence, showProblem, table } from "./app.js";
+import { announce, make, sentence, showProblem } from "./app.js";
+import { cancelJob, isFinished, isOfKind, knownJobs, onJobChange, progressBar } from "./jobs.js";
 
 /** Show the result of a job, rendered by the server; false if something newer is to be shown in its place. */
 async function showAnswer(job, place, form = "", placed = () => {}) {
@@ -73,7 +74,7 @@ export function showAnswersOf(kind, place, { form = "", again = null, shown = ()
   async function ended(job) { // show the last finished result, or else the part that the job has found
     const isSeen = again && place.isConnected; // then the place itself shows the failure
     if (job.state === "failed" && !silent) (isSeen ? announce : (words) => showProblem(new Error(words)))(sentence(job.message || "this did not work"));
-    const whole = newestJob([...knownJobs.values()].filter((one) => one.state === "done"), kind), kept = whole ?? (job.has_result ? job : null);
+    const whole = newestJob(kind, [...knownJobs.values()].filter((one) => one.state === "done")), kept = whole ?? (job.has_result ? job : null);
     if (kept) {
       place.dataset.wanted = kept.id;
       if (!(await put(kept))) return;
@@ -118,9 +119,9 @@ export function showAnswersOf(kind, place, { form = "", again = null, shown = ()
     place.classList.remove("fading");
     place.removeAttribute("aria-busy");
   }
-  onJobChange((job) => [kind].flat().includes(job.kind) && (job.table || null) === table, changed);
+  onJobChange(kind, changed);
   return (job) => { latest = null; return changed(job); };
 }
 
-/** The newest job of a kind, or of several, for this table. */
-export const newestJob = (jobs, kind) => jobs.filter((job) => [kind].flat().includes(job.kind) && (job.table || null) === table).sort((a, b) => (a.created < b.created ? 1 : -1))[0];
+/** The newest job of this table that is of one of these kinds. */
+export const newestJob = (kinds, jobs = [...knownJobs.values()]) => jobs.filter((job) => isOfKind(job, kinds)).sort((a, b) => (a.created < b.created ? 1 : -1))[0];

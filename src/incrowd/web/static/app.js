@@ -1,4 +1,4 @@
-// What all pages use: requests to the API, elements, messages, jobs, settings with undo, the choice of a table.
+// What all pages use: requests to the API, elements, messages, settings with undo, the choice of a table.
 import { stepInWords } from "./trail.js";
 
 export const table = document.body.dataset.table || null;
@@ -13,6 +13,19 @@ export function make(tag, attributes = {}, ...children) {
   }
   element.append(...children.flat().filter((child) => child !== null && child !== undefined));
   return element;
+}
+
+/** A table in a region that scrolls; `heads` and `rows` are its cells and lines. */
+export function scrollingTable(label, attributes, caption, heads, rows) {
+  return make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label },
+    make("table", attributes, make("caption", {}, caption), make("thead", {}, make("tr", {}, heads)), make("tbody", {}, rows)));
+}
+
+/** Let a button say what it does: show the values of people, or hide them once they are shown. */
+export function labelValues(button, shown) {
+  button.setAttribute("aria-pressed", String(shown));
+  button.textContent = shown ? "Hide the values" : "Show the values";
+  return button;
 }
 
 /** Replace the children of an element, but update existing elements in place, so that a click that has begun on one is not lost. */
@@ -77,6 +90,13 @@ export async function readProject(file) {
   try { return JSON.parse(await file.text()); } catch { throw new Error("This is not a project file: it is not JSON. Choose a file that ends in .incrowd."); }
 }
 
+/** Save a file of this page among the downloads. */
+export function saveAs(name, content) {
+  const address = URL.createObjectURL(content);
+  make("a", { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}
+
 /** A message of the library as a sentence: a capital letter, a full stop. */
 export function sentence(text) {
   const trimmed = String(text).trim();
@@ -116,95 +136,6 @@ export function debounced(action, milliseconds = 250) {
   let timer = null;
   return (...given) => { clearTimeout(timer); timer = setTimeout(() => action(...given), milliseconds); };
 }
-
-/* ---------------------------------------------------------------- jobs */
-
-const JOB_NAMES = { assessment: "Assessing", forecast: "Forecasting", points: "Forecasting", leak: "Leak", protection: "Protecting", solution: "Looking for the least loss", frontier: "Comparing methods", release: "Report of a protected table", attack: "Attacking", curve: "Measuring a curve", check: "Checking the law", itemsets: "Counting sets of items", sets: "Protecting items and points", masked: "Counting what fits", regeneration: "Filling masked cells", techniques: "Comparing techniques", simulation: "Simulating leaks" };
-export const isFinished = (job) => ["done", "failed", "cancelled"].includes(job.state);
-const watchers = [];
-export const knownJobs = new Map(); // by id, in their last known state
-let timer = null;
-
-/** Call `action(job)` on every change of a job that `wanted(job)` accepts. */
-export function onJobChange(wanted, action) { watchers.push([wanted, action]); }
-
-/** Poll a job until it is finished; meanwhile the page's list of jobs shows it. */
-export function followJob(job) {
-  jobChanged(job);
-  if (!isFinished(job) && timer === null) timer = setTimeout(poll, 150);
-  return job;
-}
-
-function jobChanged(job) {
-  const before = knownJobs.get(job.id);
-  if (before && isFinished(before) && !isFinished(job)) return; // a late response from before the end
-  knownJobs.set(job.id, job);
-  if (before && ["state", "progress", "stage", "stages", "stale", "question_changed"].every((name) => before[name] === job[name])) return;
-  for (const [wanted, action] of watchers) if (wanted(job)) action(job);
-  showTray();
-}
-
-async function poll() {
-  timer = null;
-  const open = [...knownJobs.values()].filter((job) => !isFinished(job));
-  const answers = await Promise.all(open.map((job) => api("GET", "/jobs/" + job.id).catch((error) => ({ ...job, state: "failed", message: error.message }))));
-  answers.forEach(jobChanged);
-  if ([...knownJobs.values()].some((job) => !isFinished(job))) timer = setTimeout(poll, 300);
-}
-
-export async function cancelJob(job) {
-  try {
-    const now = await api("POST", `/jobs/${job.id}/cancel`);
-    jobChanged(now);
-    announce(now.state === "cancelled" ? "Cancelled." : "It was finished already.");
-  } catch (error) { showProblem(error); }
-}
-
-export function progressBar(job) {
-  const value = job.progress === null || job.progress === undefined ? {} : { value: job.progress };
-  return make("progress", { max: 1, ...value, "aria-label": `${JOB_NAMES[job.kind] || job.kind}: ${job.stage || job.state}` });
-}
-
-const isShownInPage = (job) => document.querySelector(`.waiting[data-job="${CSS.escape(job.id)}"]`) !== null;
-
-function showTray() {
-  const tray = document.getElementById("jobs");
-  const open = [...knownJobs.values()].filter((job) => !isFinished(job) && !isShownInPage(job) && job.kind !== "leak");
-  tray.hidden = open.length === 0;
-  const folded = tray.querySelector("details")?.open === false || (!tray.childElementCount && innerWidth < 1060), elsewhere = (job) => (job.table === table ? "" : ` (${document.querySelector(`#pick-table option[value="${job.table}"]`)?.textContent ?? "another table"})`);
-  tray.replaceChildren(make("details", { open: !folded }, make("summary", {}, `In the background (${open.length})`), make("ul", {}, open.map((job) => make("li", {},
-    make("div", { class: "line" }, make("span", {}, `${JOB_NAMES[job.kind] || job.kind}${elsewhere(job)}${job.stage ? ": " + job.stage : "…"}`),
-      make("button", { type: "button", onclick: () => cancelJob(job), "aria-label": `Cancel: ${JOB_NAMES[job.kind] || job.kind}` }, "Cancel")),
-    progressBar(job))))));
-}
-
-document.addEventListener("lens-shown", showTray); // progress that one lens shows is listed under the others
-
-/** Start a job and follow it. */
-export async function startJob(path, body) {
-  clearProblem();
-  return followJob(await api("POST", path, body));
-}
-
-/** All jobs of this session. After a reload, unfinished ones are followed again, and of each kind the most complete finished one. */
-export async function resumeJobs() {
-  const jobs = await api("GET", "/jobs"), best = new Map();
-  const worth = (job) => (job.state === "done" ? 2 : job.has_result ? 1 : 0); // a finished result, a part of one, none
-  for (const job of jobs) { // the newest first
-    const kind = `${job.kind} ${job.table}`;
-    if (!isFinished(job) || job.kind === "release") followJob(job);
-    else if (!best.has(kind) || worth(job) > worth(best.get(kind))) best.set(kind, job);
-  }
-  best.forEach(followJob);
-  return jobs;
-}
-
-/** Request again which known results are stale. */
-export async function refreshJobs() {
-  const isNewest = countRefresh(), jobs = await api("GET", "/jobs");
-  if (isNewest()) for (const job of jobs) if (isFinished(job) && knownJobs.has(job.id)) jobChanged(job);
-}
-const countRefresh = requestCounter();
 
 /* ---------------------------------------------------------------- settings, undo, the header */
 

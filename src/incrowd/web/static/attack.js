@@ -1,6 +1,7 @@
 // Attacks on a release: a candidate, or another table. The original is the open table.
 import { showAnswersOf } from "./answers.js";
-import { api, isFinished, make, onJobChange, shorten, showProblem, startJob, table } from "./app.js";
+import { api, make, shorten, showProblem, table } from "./app.js";
+import { isFinished, onJobChange, startJob } from "./jobs.js";
 import { bench } from "./bench.js";
 import { onLens, showLens } from "./lenses.js";
 import { fillTables, uploadOnChange } from "./other-tables.js";
@@ -53,7 +54,7 @@ export function initAttack() {
     if (record) { showLens("crowd"); showPerson(Number(record.dataset.record)); }
   });
   showAnswersOf("attack", view, { again: startAttack });
-  onJobChange((job) => ["protection", "solution"].includes(job.kind) && job.table === table && isFinished(job), () => fillReleases().catch(showProblem));
   const filled = () => fillReleases().catch(showProblem);
+  onJobChange(["protection", "solution"], (job) => { if (isFinished(job)) filled(); });
   onLens("attack", filled, filled);
 }

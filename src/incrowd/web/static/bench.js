@@ -1,11 +1,12 @@
 // The state of the workbench: the open table with its columns, settings and counts. Listeners are notified of changes.
-import { api, clearProblem, debounced, loadSettings, refreshJobs, saveSettings, showProblem, table } from "./app.js";
+import { api, clearProblem, debounced, loadSettings, requestCounter, saveSettings, showProblem, table } from "./app.js";
+import { refreshJobs } from "./jobs.js";
 import { smallestClass } from "./numbers.js";
 import { filledGroups, withRole } from "./roles.js";
 
 export const bench = { info: null, columns: [], settings: null, counts: null };
 const listeners = { settings: [], counted: [] };
-let saving = Promise.resolve(), pending = 0, refused = false, countRequests = 0, changeCount = 0;
+let saving = Promise.resolve(), pending = 0, refused = false, changeCount = 0;
 
 /** Call `action` after every change of the "settings", or of the counts ("counted"). */
 export function onChange(what, action) { listeners[what].push(action); }
@@ -69,9 +70,10 @@ export async function allSaved() {
 
 const refreshStale = debounced(() => refreshJobs().catch(showProblem), 150); // the server decides which results are stale
 
+const countCounts = requestCounter();
 /** Count classes by the current roles; a late response is dropped. */
-export async function countClasses() {
-  const mine = ++countRequests, groups = filledGroups(bench.settings.groups), question = { quasi_identifiers: knownColumns(), person: personColumn() };
+async function countClasses() {
+  const isNewest = countCounts(), groups = filledGroups(bench.settings.groups), question = { quasi_identifiers: knownColumns(), person: personColumn() };
   bench.isCounting = true;
   notify("counted");
   try {
@@ -79,12 +81,12 @@ export async function countClasses() {
       api("POST", `/tables/${table}/crowd`, question),
       Object.keys(groups).length ? api("POST", `/tables/${table}/live`, { ...question, groups }) : { groups: [] },
     ]);
-    if (mine === countRequests) Object.assign(bench, { counts: { ...crowd, k: crowd.sizes[0], groups: live.groups }, isCounting: false });
+    if (isNewest()) Object.assign(bench, { counts: { ...crowd, k: crowd.sizes[0], groups: live.groups }, isCounting: false });
   } catch (error) {
-    if (mine === countRequests) Object.assign(bench, { counts: null, isCounting: false });
+    if (isNewest()) Object.assign(bench, { counts: null, isCounting: false });
     showProblem(error);
   }
-  if (mine === countRequests) notify("counted");
+  if (isNewest()) notify("counted");
 }
 
 /** Load the table and its settings. `limits` are those of every recipient. */

@@ -1,6 +1,7 @@
 // The candidates: a card for each protected table, with its settings, remaining risk and detail. Two can be pinned and compared.
 import { embeddedJson, focusOn, showAnswersOf } from "./answers.js";
-import { announce, api, clearProblem, count, debounced, isFinished, make, onJobChange, patch, percent, requestCounter, sentence, shorten, showProblem, startJob, table } from "./app.js";
+import { announce, api, clearProblem, count, debounced, make, patch, percent, requestCounter, saveAs, sentence, shorten, showProblem, table } from "./app.js";
+import { isFinished, onJobChange, startJob } from "./jobs.js";
 import { bench, saveAndUse } from "./bench.js";
 import { basisInWords, drawAfter, savedInWords } from "./status-bar.js";
 import { foldConditions, foldedConditions } from "./conditions.js";
@@ -90,7 +91,7 @@ export function reportElement(one) {
   if (job && !isFinished(job)) return make("span", { class: "small soft" }, "Its report is being made…");
   return make("button", { type: "button", class: "quiet report", onclick: () => startJob(`/jobs/${one.id}/reports`).catch(showProblem) }, "Make its report");
 }
-onJobChange((job) => job.kind === "release" && job.table === table, (job) => {
+onJobChange("release", (job) => {
   const before = reports.get(job.question.candidate);
   if (before && before.id !== job.id && before.created > job.created) return;
   if (before?.state === job.state) return;
@@ -192,9 +193,8 @@ async function remove(id) {
 export async function saveFile(address) {
   const answer = await fetch(address, { credentials: "same-origin" });
   if (!answer.ok) throw new Error(sentence((await answer.json().catch(() => null))?.error || `the app answered with status ${answer.status}`));
-  const [, name] = /filename\*=UTF-8''([^;]+)/.exec(answer.headers.get("content-disposition")), file = URL.createObjectURL(await answer.blob());
-  make("a", { href: file, download: decodeURIComponent(name) }).click();
-  setTimeout(() => URL.revokeObjectURL(file), 60_000);
+  const [, name] = /filename\*=UTF-8''([^;]+)/.exec(answer.headers.get("content-disposition"));
+  saveAs(decodeURIComponent(name), await answer.blob());
 }
 for (const place of [shelf, view]) place.addEventListener("click", async (event) => {
   const link = event.target.closest("a[data-ending]");
@@ -255,9 +255,10 @@ const showJob = showAnswersOf(KINDS, view, { again: () => document.getElementByI
 } });
 showAnswersOf("frontier", frontierView, { again: () => compare().catch(refuse), shown: () => focusIfAwaited("frontier", frontierView.querySelector("h2")) });
 handleButtons(view, () => protect());
-onJobChange((job) => KINDS.includes(job.kind) && job.table === table && isFinished(job), refreshSoon);
-onJobChange((job) => job.kind === "attack" && job.table === table && job.state === "done", ({ question }) => { // it may change the verdict
-  refreshSoon();
+onJobChange(KINDS, (job) => { if (isFinished(job)) refreshSoon(); });
+onJobChange("attack", ({ state, question }) => {
+  if (state !== "done") return;
+  refreshSoon(); // it may change the verdict
   if (view.dataset.shown === question.released) showCandidate(question.released);
 });
 

@@ -1,5 +1,5 @@
 // The dialog for the hierarchy of a column, by cut points, groups of values, a rule or a file, and for its importance.
-import { announce, api, count, debounced, make, shorten, showProblem, table } from "./app.js";
+import { announce, api, count, debounced, make, requestCounter, saveAs, shorten, showProblem, table } from "./app.js";
 import { parseNumber } from "./numbers.js";
 import { bench, knownColumns, onChange, saveAndUse } from "./bench.js";
 import { cutEditor } from "./cut-editor.js";
@@ -8,7 +8,8 @@ import { groupEditor } from "./group-editor.js";
 import { WAYS, coarseningInWords, valueFor, wayOf, waysOf, withValue } from "./ways.js";
 
 const list = document.getElementById("coarsened"), dialog = document.getElementById("coarsening");
-let column = null, state = null, requests = 0;
+const countRequest = requestCounter();
+let column = null, state = null;
 
 /** Request the levels of the column under a hierarchy. */
 const requestHierarchy = (more) => api("POST", `/tables/${table}/columns/hierarchy`, { column: column.name, ...more });
@@ -25,13 +26,13 @@ function editedHierarchy() {
 
 /** Describe each level: the number of parts and the smallest one. */
 const preview = debounced(async () => {
-  const mine = ++requests, said = dialog.querySelector(".made"), question = editedHierarchy();
+  const isNewest = countRequest(), said = dialog.querySelector(".made"), question = editedHierarchy();
   dialog.querySelector(".save-file").disabled = question === null;
   if (question === null) { said.textContent = state.way ? "Nothing is set yet: until then as the method makes it." : "As the method makes it."; return; }
   try {
     const found = await requestHierarchy(question);
-    if (mine === requests) said.textContent = found.levels.map((level, place) => `Level ${place + 1}: ${count(level.parts)} ${level.parts === 1 ? "part" : "parts"}, the smallest of ${count(level.smallest)} rows.`).join(" ") || "Nothing is joined: every value stays as it is.";
-  } catch (error) { if (mine === requests) said.textContent = error.message; }
+    if (isNewest()) said.textContent = found.levels.map((level, place) => `Level ${place + 1}: ${count(level.parts)} ${level.parts === 1 ? "part" : "parts"}, the smallest of ${count(level.smallest)} rows.`).join(" ") || "Nothing is joined: every value stays as it is.";
+  } catch (error) { if (isNewest()) said.textContent = error.message; }
 }, 120);
 
 /** Save the hierarchy and the importance in the settings, and close the dialog. */
@@ -54,9 +55,8 @@ async function apply(event) {
 /** Download the hierarchy as a file in ARX's layout, with every value of the column. */
 async function saveFile() {
   try {
-    const { csv } = await requestHierarchy({ ...editedHierarchy(), csv: true }), address = URL.createObjectURL(new Blob([csv], { type: "text/csv" }));
-    make("a", { href: address, download: `${shorten(column.name, 40).replace(/[^\w-]+/g, "-")}-hierarchy.csv` }).click();
-    setTimeout(() => URL.revokeObjectURL(address), 1000);
+    const { csv } = await requestHierarchy({ ...editedHierarchy(), csv: true });
+    saveAs(`${shorten(column.name, 40).replace(/[^\w-]+/g, "-")}-hierarchy.csv`, new Blob([csv], { type: "text/csv" }));
   } catch (error) { dialog.querySelector(".wrong-importance").textContent = error.message; }
 }
 

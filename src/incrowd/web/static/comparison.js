@@ -1,6 +1,6 @@
 // Two candidates side by side: numbers, distributions, and rows with changed cells marked.
 import { focusOn } from "./answers.js";
-import { api, count, make, percent, requestCounter, shorten, showProblem, table } from "./app.js";
+import { api, count, labelValues, make, percent, requestCounter, scrollingTable, shorten, showProblem, table } from "./app.js";
 import { releasedInWords } from "./example-record.js";
 
 const place = document.getElementById("comparison");
@@ -27,9 +27,9 @@ export function formatNumber(name, value) {
 }
 
 function numbersTable(found, a, b) {
-  return make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Numbers side by side" }, make("table", { class: "change" }, make("caption", {}, "Numbers; the better one is bold"),
-    make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "what"), [a, b].map((one) => make("th", { scope: "col", class: "number" }, make("bdi", {}, shorten(one.name)))))),
-    make("tbody", {}, found.numbers.map((one) => make("tr", {}, make("th", { scope: "row" }, one.name), ["a", "b"].map((side) => make("td", { class: `number ${one.better === side ? "better" : ""}` }, formatNumber(one.name, one[side]))))))));
+  return scrollingTable("Numbers side by side", { class: "change" }, "Numbers; the better one is bold",
+    [make("th", { scope: "col" }, "what"), ...[a, b].map((one) => make("th", { scope: "col", class: "number" }, make("bdi", {}, shorten(one.name))))],
+    found.numbers.map((one) => make("tr", {}, make("th", { scope: "row" }, one.name), ["a", "b"].map((side) => make("td", { class: `number ${one.better === side ? "better" : ""}` }, formatNumber(one.name, one[side]))))));
 }
 
 /** Bars of a distribution in the original and in both candidates. */
@@ -53,15 +53,14 @@ function distributionsElement(found, a, b) {
 function rowsElement(a, b) {
   const box = make("details", {}, make("summary", {}, "Twenty rows of each")), inside = make("div");
   let show = false;
-  const button = make("button", { type: "button", "aria-pressed": "false", onclick: () => { show = !show; button.setAttribute("aria-pressed", String(show)); button.textContent = show ? "Hide the values" : "Show the values"; draw().catch(showProblem); } }, "Show the values");
+  const button = labelValues(make("button", { type: "button", onclick: () => { show = !show; labelValues(button, show); draw().catch(showProblem); } }), show);
   const draw = async () => {
     const both = [], wanted = show;
     for (const one of [a, b]) both.push(await api("POST", `/jobs/${one.id}/rows`, { rows: 20, start: 0, show: wanted }));
     if (wanted !== show) return;
-    inside.replaceChildren(...both.map((found, place) => make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Rows of ${shorten([a, b][place].name, 30)}` }, make("table", { class: "rows" },
-      make("caption", {}, make("bdi", {}, shorten([a, b][place].name, 40)), ": changed cells are marked"),
-      make("thead", {}, make("tr", {}, found.columns.map((name) => make("th", { scope: "col" }, make("bdi", {}, shorten(name, 24)))))),
-      make("tbody", {}, found.rows.map((row) => make("tr", {}, row.after.map((cell, index) => make("td", { class: row.changed[index] ? "changed" : "" }, make("bdi", {}, shorten(releasedInWords(cell), 40)))))))))));
+    inside.replaceChildren(...both.map((found, place) => scrollingTable(`Rows of ${shorten([a, b][place].name, 30)}`, { class: "rows" }, [make("bdi", {}, shorten([a, b][place].name, 40)), ": changed cells are marked"],
+      found.columns.map((name) => make("th", { scope: "col" }, make("bdi", {}, shorten(name, 24)))),
+      found.rows.map((row) => make("tr", {}, row.after.map((cell, index) => make("td", { class: row.changed[index] ? "changed" : "" }, make("bdi", {}, shorten(releasedInWords(cell), 40)))))))));
   };
   box.append(make("p", {}, button), inside);
   box.addEventListener("toggle", () => { if (box.open) draw().catch(showProblem); });

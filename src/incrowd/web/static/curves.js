@@ -1,6 +1,7 @@
 // The Curves lens: a form for curves, techniques, sets of items and masked files, with the result below.
 import { showAnswersOf } from "./answers.js";
-import { showProblem, startJob, table } from "./app.js";
+import { showProblem, table } from "./app.js";
+import { startJob } from "./jobs.js";
 import { PURPOSES, curveQuestion } from "./curve-questions.js";
 import { onLens } from "./lenses.js";
 import { fillTables, uploadOnChange } from "./other-tables.js";

@@ -1,5 +1,6 @@
 // The first page: upload with progress, opening by path, the demo, and previews that are masked until the user shows the values.
-import { announce, api, clearProblem, count, make, percent, readProject, resumeJobs, sentence, shorten, showProblem } from "./app.js";
+import { announce, api, clearProblem, count, labelValues, make, percent, readProject, scrollingTable, sentence, shorten, showProblem } from "./app.js";
+import { resumeJobs } from "./jobs.js";
 
 const drop = document.getElementById("drop");
 const file = document.getElementById("file");
@@ -139,12 +140,11 @@ async function showPreview(id, place, values) {
     return make("th", { scope: "col" }, make("bdi", {}, shorten(name)), make("small", {}, said));
   });
   const rows = preview.rows.map((row) => make("tr", {}, row.map((cell) => make("td", preview.masked ? { class: "masked" } : {}, make("bdi", {}, shorten(cell, 80))))));
-  const button = make("button", { type: "button", "aria-pressed": String(values), onclick: () => togglePreview(id, place, !values) }, values ? "Hide the values" : "Show the values");
+  const button = labelValues(make("button", { type: "button", onclick: () => togglePreview(id, place, !values) }), values);
   place.replaceChildren(
     make("p", { class: "row" }, button, make("span", { class: "soft small" }, values
       ? "These are values of real people: mind who looks over your shoulder." : "Values are hidden; only their kind is shown.")),
-    make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "The first rows" },
-      make("table", {}, make("caption", {}, values ? `The first ${preview.rows.length} of ${count(about.rows)} rows` : `What the ${count(about.rows)} rows hold`), make("thead", {}, make("tr", {}, heads)), make("tbody", {}, rows))),
+    scrollingTable("The first rows", {}, values ? `The first ${preview.rows.length} of ${count(about.rows)} rows` : `What the ${count(about.rows)} rows hold`, heads, rows),
     ...(about.notes || []).map((note) => make("p", { class: "note" }, sentence(note))),
   );
   return button;

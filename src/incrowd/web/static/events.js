@@ -1,5 +1,6 @@
 // Events of the server: changes made in another tab are shown here. The connection is open only while the page is visible.
-import { api, debounced, followJob, knownJobs, showProblem, table } from "./app.js";
+import { api, debounced, showProblem, table } from "./app.js";
+import { followJob, knownJobs } from "./jobs.js";
 import { followOtherPages } from "./bench.js";
 
 let source = null;

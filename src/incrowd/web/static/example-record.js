@@ -1,5 +1,5 @@
 // One record of a candidate before and after protection, masked until the user shows the values.
-import { api, count, requestCounter, showProblem } from "./app.js";
+import { api, count, labelValues, requestCounter, showProblem } from "./app.js";
 
 const countRequest = requestCounter();
 /** A cell of a release in words; a column that was removed has none. */
@@ -24,6 +24,6 @@ export function fillExample(view) {
     }
     place.querySelector(".other-record").onclick = () => { start = (start + 1) % found.total; draw().catch(showProblem); };
   };
-  shown.onclick = () => { show = !show; shown.setAttribute("aria-pressed", String(show)); shown.textContent = show ? "Hide the values" : "Show the values"; draw().catch(showProblem); };
+  shown.onclick = () => { show = !show; labelValues(shown, show); draw().catch(showProblem); };
   draw().catch((error) => { words.textContent = error.message; });
 }

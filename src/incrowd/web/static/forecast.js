@@ -1,6 +1,7 @@
 // The Populations lens: one forecast for all positions of the slider, started when the lens is shown and again when it is stale.
 import { newestJob, showAnswersOf } from "./answers.js";
-import { isFinished, knownJobs, showProblem, startJob, table } from "./app.js";
+import { showProblem, table } from "./app.js";
+import { isFinished, startJob } from "./jobs.js";
 import { currentLens, onLens } from "./lenses.js";
 import { fillSlider, populations } from "./slider.js";
 
@@ -8,7 +9,7 @@ const view = document.getElementById("forecast-view");
 const startForecast = () => startJob(`/tables/${table}/forecasts`, { at: populations() }).catch(showProblem);
 
 export function initForecast() {
-  const latest = () => newestJob([...knownJobs.values()], "forecast");
+  const latest = () => newestJob("forecast");
   const renew = (job) => { if (job.stale && currentLens() === "forecast" && latest().id === job.id) startForecast(); }; // not after the user has cancelled one
   const show = showAnswersOf("forecast", view, { again: startForecast, shown: (job) => { fillSlider(view); renew(job); }, restale: renew });
   const look = () => {

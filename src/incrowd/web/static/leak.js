@@ -1,6 +1,7 @@
 // The Leak lens: sliders for the size of the leak, the number of targets, and k. Each move sends a request.
 import { showAnswersOf } from "./answers.js";
-import { announce, api, count, debounced, isFinished, onJobChange, percent, showProblem, startJob, table } from "./app.js";
+import { announce, api, count, debounced, percent, showProblem, table } from "./app.js";
+import { isFinished, onJobChange, startJob } from "./jobs.js";
 import { parseNumber } from "./numbers.js";
 import { classSize, highestAccepted, onChange } from "./bench.js";
 import { currentLens, onLens } from "./lenses.js";
@@ -29,7 +30,11 @@ async function startLeak() {
   } catch (error) { running = false; showProblem(error); }
 }
 const askSoon = debounced(() => { if (running) moved = true; else startLeak(); });
-onJobChange((job) => job.kind === "leak" && job.table === table && isFinished(job), () => { running = false; if (moved) startLeak(); });
+onJobChange("leak", (job) => {
+  if (!isFinished(job)) return;
+  running = false;
+  if (moved) startLeak();
+});
 
 /** Show the chance while the slider moves; the figure follows when it rests. Only one request runs at a time. */
 async function showChance() {

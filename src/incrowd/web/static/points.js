@@ -1,6 +1,7 @@
 // The page for a forecast from pasted points, without a table.
 import { showAnswersOf } from "./answers.js";
-import { resumeJobs, showProblem, startJob } from "./app.js";
+import { showProblem } from "./app.js";
+import { resumeJobs, startJob } from "./jobs.js";
 import { parsePoints } from "./numbers.js";
 import { fillSlider, populations } from "./slider.js";
 

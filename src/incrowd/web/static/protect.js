@@ -1,5 +1,6 @@
 // The form for protecting the table.
-import { announce, api, clearProblem, make, shorten, showProblem, startJob, table } from "./app.js";
+import { announce, api, clearProblem, make, shorten, showProblem, table } from "./app.js";
+import { startJob } from "./jobs.js";
 import { parseNumber } from "./numbers.js";
 import { allSaved, bench, changeSettings, classSize, onChange, saveAndUse } from "./bench.js";
 import { checkDemands, readDemands } from "./demands.js";

@@ -1,5 +1,7 @@
 // A reopened project: its saved verdict, and its saved candidates until they are made again on this table.
-import { announce, api, cancelJob, isFinished, knownJobs, make, onJobChange, percent, requestCounter, shorten, showProblem, startJob, table } from "./app.js";
+import { newestJob } from "./answers.js";
+import { announce, api, make, percent, requestCounter, shorten, showProblem, table } from "./app.js";
+import { cancelJob, isFinished, isOfKind, knownJobs, onJobChange, startJob } from "./jobs.js";
 import { savedInWords } from "./status-bar.js";
 import { protectionInWords } from "./candidates.js";
 import { enableForm } from "./protect.js";
@@ -49,7 +51,7 @@ async function draw() {
 
 /** Compare the saved verdict with that of the current settings, once there is one. */
 async function compareVerdicts(saved) {
-  const now = [...knownJobs.values()].filter((job) => job.kind === "assessment" && job.table === table && !job.stale).sort((a, b) => (a.created < b.created ? 1 : -1))[0];
+  const now = newestJob("assessment", [...knownJobs.values()].filter((job) => !job.stale));
   if (!saved?.assessment || !now) return;
   const place = projectPlace.querySelector("#verdict-again");
   if (!isFinished(now)) { place.textContent = "It is assessed again now."; return; }
@@ -60,7 +62,7 @@ async function compareVerdicts(saved) {
 
 /** Continue a project: assess the table again, and make the quick candidates again. */
 export async function continueProject() {
-  for (const job of knownJobs.values()) if (job.kind === "assessment" && job.table === table && !isFinished(job)) await cancelJob(job); // it has the previous roles
+  for (const job of knownJobs.values()) if (isOfKind(job, "assessment") && !isFinished(job)) await cancelJob(job); // it has the previous roles
   const saved = await draw();
   if (saved.candidates.length) enableForm(true); // the form shows the saved settings
   if (saved.assessment) await assess();
@@ -69,4 +71,4 @@ export async function continueProject() {
 }
 
 document.addEventListener("candidates-listed", () => draw().catch(showProblem));
-onJobChange((job) => job.kind === "assessment" && job.table === table && isFinished(job), () => draw().catch(showProblem));
+onJobChange("assessment", (job) => { if (isFinished(job)) draw().catch(showProblem); });

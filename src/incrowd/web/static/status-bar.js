@@ -35,7 +35,7 @@ function drawRisk() {
   fillTile("risk", byClasses ? percent(after.highest_before) : judged ? percent(judged.highest) : bench.isCounting && !found ? "…" : found ? percent(1 / found.k) : "–", words, state, byClasses && after.population_unused ? [...ifs, after.population_unused] : ifs);
 }
 
-function drawAfter(candidate) {
+export function drawAfter(candidate) {
   after = candidate;
   drawRisk();
   if (!candidate) {
@@ -50,7 +50,6 @@ function drawAfter(candidate) {
   fillTile("after", percent(candidate.highest), `${basis}; ${short}`, state, [`${basis}; ${words}: ${shorten(candidate.name, 40)}`, ...ifs]);
   fillTile("detail", percent(candidate.detail), "of columns known to others", "", [candidate.detail_words, ...(candidate.perturbed.length ? ["no class is promised"] : [`k = ${count(candidate.after.k)}`])]);
 }
-export { drawAfter };
 
 function drawLimit() {
   const words = document.querySelector(`#recipient option[value="${CSS.escape(bench.settings.recipient)}"]`)?.textContent ?? "";
@@ -67,9 +66,7 @@ export function drawAssessed(job, highest) {
 /** While an assessment runs, do not show the previous one as done. */
 export function drawAssessing(isRunning) {
   assessing = isRunning;
-  if (assessing) {
-    assessed = null;
-  }
+  if (assessing) assessed = null;
   if (!assessed) fillTile("report", "–", assessing ? "being assessed" : "after an assessment", "open");
   drawRisk();
 }

@@ -1,7 +1,8 @@
 // The assessment: its verdict above the lenses, its sections under Risk, its downloads under Report.
 import { showActions } from "./actions.js";
 import { embeddedJson, newestJob, showAnswersOf } from "./answers.js";
-import { isFinished, knownJobs, make, onJobChange, showProblem, startJob, table } from "./app.js";
+import { make, showProblem, table } from "./app.js";
+import { isFinished, knownJobs, onJobChange, startJob } from "./jobs.js";
 import { drawAssessed, drawAssessing } from "./status-bar.js";
 import { allSaved, bench, onChange } from "./bench.js";
 import { nameOriginal, showOriginal } from "./leading-verdict.js";
@@ -69,8 +70,8 @@ function drawOpen() {
     : `Every column is decided. ${running ? "The table is being assessed; a first answer comes as soon as it is counted." : "Assess the table to know whether it may go out."}`;
 }
 onChange("settings", drawOpen);
-onJobChange((job) => job.kind === "assessment" && job.table === table, () => { // once there is a whole result, the note above it has the button to assess again
-  const { state } = newestJob([...knownJobs.values()], "assessment");
+onJobChange("assessment", () => { // once there is a whole result, the note above it has the button to assess again
+  const { state } = newestJob("assessment");
   running = !isFinished({ state });
   drawAssessing(running);
   if (running) showActions(null).catch(showProblem);
@@ -80,15 +81,15 @@ onJobChange((job) => job.kind === "assessment" && job.table === table, () => { /
 
 /** Showing the Risk or Report lens without an assessment starts one. */
 export function initVerdict(jobs) {
-  const last = newestJob(jobs, "assessment");
+  const last = newestJob("assessment", jobs);
   wasAsked = Boolean(last);
   const first = () => { if (!wasAsked) assess(); };
   onLens("risk", first);
   onLens("report", () => {
     first();
     const show = showAnswersOf("assessment", reportView, { form: "release", waits: null, placed: () => reportView.querySelector("#verdict")?.remove(), restale: () => {}, silent: true });
-    const last = newestJob([...knownJobs.values()], "assessment");
-    if (last) show(last);
+    const shown = newestJob("assessment");
+    if (shown) show(shown);
   });
   if (!wasAsked) view.replaceChildren(make("p", { class: "soft" }, "Not assessed yet."));
 }

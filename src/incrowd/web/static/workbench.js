@@ -1,6 +1,7 @@
 // The workbench page: loads the table and starts all parts.
 import { newestJob } from "./answers.js";
-import { make, resumeJobs, sentence, showProblem } from "./app.js";
+import { make, sentence, showProblem } from "./app.js";
+import { resumeJobs } from "./jobs.js";
 import { bench, openTable } from "./bench.js";
 import { conditionElements } from "./conditions.js";
 import { initAttack } from "./attack.js";
@@ -61,7 +62,7 @@ try {
   await openTable(limits);
   drawNotes(bench.info);
   const jobs = await resumeJobs();
-  enableForm(Boolean(newestJob(jobs, ["protection", "solution"])));
+  enableForm(Boolean(newestJob(["protection", "solution"], jobs)));
   initVerdict(jobs);
   initForecast();
   initLeak();

@@ -15,7 +15,7 @@ from incrowd.web.jobs import Outcome, Publish, Task
 from incrowd.web.releases import Release
 from incrowd.web.session_table import OpenTable
 from incrowd.web.tasks.figure_json import as_figures
-from incrowd.web.tasks.table_question import decided_question, question_of, remember
+from incrowd.web.tasks.table_question import decided_question, population_question, remember
 from incrowd.wording import Advice, percent
 
 
@@ -26,10 +26,10 @@ def assessment_question(table: OpenTable, asked: models.AssessmentQuestion) -> Q
 
 def assess_task(table: OpenTable, asked: models.AssessmentQuestion) -> Task:
     """Assess the table by its current settings."""
-    question, population_question = assessment_question(table, asked), question_of(table)
+    question, about_population = assessment_question(table, asked), population_question(table)
 
     def keep(found: Assessment) -> Outcome:
-        remember(table, population_question, found)
+        remember(table, about_population, found)
         return outcome(found)
 
     def run(progress: Progress, publish: Publish) -> Outcome:

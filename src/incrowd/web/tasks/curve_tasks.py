@@ -51,7 +51,7 @@ _TECHNIQUES_MEANS = (
 
 def check_task(table: OpenTable, question: models.CheckQuestion) -> Task:
     """Check the fit of the law: the share of ranks at which the table lies inside the band of draws from it."""
-    known, person = table.with_role("quasi-identifier"), table.one_with_role("person")
+    known, person = table.known_and_person
 
     def run(progress: Progress, publish: Publish) -> Outcome:
         progress("counting people who look alike", 0.0)
@@ -79,7 +79,7 @@ def _rank_size_figure(found: RankSize, sentence: str) -> Figure:
 
 def exact_task(table: OpenTable, question: models.ExactQuestion) -> Task:
     """The curve of an attacker who knows some columns exactly, and its forecast by the law alone."""
-    known, person = exact_columns(table, question), table.one_with_role("person")
+    known, person = columns_asked_about(table, question), table.one_with_role("person")
 
     def make(progress: Progress) -> Curve:
         progress("counting people who look alike", 0.0)
@@ -94,7 +94,7 @@ def exact_task(table: OpenTable, question: models.ExactQuestion) -> Task:
     )
 
 
-def exact_columns(table: OpenTable, question: models.ExactQuestion | models.MaskedQuestion) -> list[str]:
+def columns_asked_about(table: OpenTable, question: models.ExactQuestion | models.MaskedQuestion) -> list[str]:
     """The known columns of a question; without named ones, the quasi-identifiers by role."""
     return table.check_known(question.quasi_identifiers or table.with_role("quasi-identifier"))
 
@@ -119,11 +119,7 @@ def ranks_task(table: OpenTable, question: models.RanksQuestion) -> Task:
     if isinstance(question.ranks, list) and split:
         raise InputError("pasted ranks have no columns; name the column of the ranks to split them by others")
 
-    def values(name: str) -> list[Any]:
-        found: list[Any] = table.table.to_arrow([name])[name].to_pylist()
-        if None in found:
-            raise InputError(f"some rows have no value in {name!r}; fill them or leave them out")
-        return found
+    values = table.table.filled_values
 
     def ranks() -> list[Any]:
         return question.ranks if isinstance(question.ranks, list) else values(question.ranks)
@@ -211,7 +207,7 @@ def _techniques_figure(
         (
             name,
             f"{percent(float(curves[name].correctness[-1]))} of {large_number(float(curves[name].sizes[-1]))}",
-            *(_share_in_words(answer, place) for place in range(len(labels))),
+            *(answer.correctness.in_words(place) for place in range(len(labels))),
             number(answer.h[0]),
             number(answer.gamma[0]),
         )
@@ -221,8 +217,3 @@ def _techniques_figure(
     table = DataTable("Named correctly, with 95% intervals", columns, rows)
     says = " ".join(leaders)
     return Figure("techniques", says, techniques_plot(curves, lines), table, means=_TECHNIQUES_MEANS)
-
-
-def _share_in_words(answer: Forecast, place: int) -> str:
-    shares = answer.correctness
-    return f"{percent(shares.value[place])} ({percent_interval(shares.low[place], shares.high[place])})"

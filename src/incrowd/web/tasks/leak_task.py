@@ -7,23 +7,22 @@ from typing import Any
 
 from incrowd._support.progress import Progress, part
 from incrowd.classes import ClassSizes
-from incrowd.errors import InputError, UnsupportedError
+from incrowd.errors import InputError
 from incrowd.figures.leak_charts import against_leak, leaks_to_draw, single_risks
 from incrowd.leaks import (
     LeakRisk,
     LeakSimulation,
     PartialLeak,
-    largest_leak,
     leak_risk,
     share_of,
     simulate_leak,
     simulate_partial_leak,
-    smallest_k,
     uniform_sizes,
 )
-from incrowd.leaks.planning import few_leaks, limits_on_a_person
+from incrowd.leaks.planning import few_leaks, limits_on_a_person, plan_leak
 from incrowd.recipients import in_words, judge
 from incrowd.reports import DataTable, Figure
+from incrowd.results import as_json
 from incrowd.web import models
 from incrowd.web.jobs import Outcome, Publish, Task
 from incrowd.web.session_table import OpenTable
@@ -88,7 +87,7 @@ class _TableLeak:
         if question.leaked is not None and question.share is not None:
             raise InputError("a leak is a number of people or a share of them, not both")
         self._table, self._question = table, question
-        self._known, self._person = table.with_role("quasi-identifier"), table.one_with_role("person")
+        self._known, self._person = table.known_and_person
         self.recipient = in_words(table.settings.recipient)
         self._limits = decided_question(table).limits
         self.accepted = self._limits.highest
@@ -160,19 +159,11 @@ def _result(
             if risk.targets == 1
             for limit, who in limits_on_a_person().items()
         ],
-        "largest_leak": None,
-        "smallest_k": None,
-        "no_k": None,
     }
+    plan = None
     if question.at_most is not None:
-        fewest = targets[0]
-        result["largest_leak"] = largest_leak(sizes, targets=fewest, at_most=question.at_most).to_dict()
-        try:
-            smallest = smallest_k(people=sizes.people, leaked=leaked, targets=fewest, at_most=question.at_most)
-            result["smallest_k"] = smallest.to_dict()
-        except UnsupportedError as reason:
-            result["no_k"] = str(reason)
-    return result
+        plan = plan_leak(sizes, leaked, targets=targets[0], at_most=question.at_most)
+    return result | {name: as_json(getattr(plan, name, None)) for name in ("largest_leak", "smallest_k", "no_k")}
 
 
 def _figure(
@@ -196,7 +187,7 @@ def _figure(
 
 def simulation_task(table: OpenTable, question: models.SimulationQuestion) -> Task:
     """Simulate leaks of a table by its current settings."""
-    known, person = table.with_role("quasi-identifier"), table.one_with_role("person")
+    known, person = table.known_and_person
     if question.in_part and person is None:
         raise InputError("part of a history leaks where people have several records: say which column is the person")
 
@@ -224,8 +215,8 @@ def simulation_task(table: OpenTable, question: models.SimulationQuestion) -> Ta
 def _simulate_partial(
     table: OpenTable, question: models.SimulationQuestion, leaked: int, progress: Progress
 ) -> PartialLeak:
-    known, person = table.with_role("quasi-identifier"), str(table.one_with_role("person"))
-    options = {"quasi_identifiers": known, "person": person, **partial_options(question)}
+    known, person = table.known_and_person
+    options = {"quasi_identifiers": known, "person": str(person), **partial_options(question)}
     return simulate_partial_leak(table.table, leaked, **options, progress=progress)
 
 

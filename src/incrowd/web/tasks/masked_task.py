@@ -13,7 +13,7 @@ from incrowd.tables import write_table
 from incrowd.web import curve_models as models
 from incrowd.web.jobs import Outcome, Publish, Task
 from incrowd.web.session_table import OpenTable
-from incrowd.web.tasks.curve_tasks import exact_columns
+from incrowd.web.tasks.curve_tasks import columns_asked_about
 from incrowd.wording import counted, listed, percent
 
 
@@ -37,7 +37,7 @@ def regenerate_task(table: OpenTable, question: models.RegenerationQuestion, cou
 
 def masked_task(table: OpenTable, question: models.MaskedQuestion) -> Task:
     """Count records that are unique by the values their masked cells cover, and by the labels as written."""
-    known = exact_columns(table, question)
+    known = columns_asked_about(table, question)
 
     def run(progress: Progress, publish: Publish) -> Outcome:
         progress("looking for masked values", 0.0)

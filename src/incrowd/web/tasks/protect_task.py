@@ -33,7 +33,7 @@ from incrowd.web.releases import Release
 from incrowd.web.session_table import OpenTable
 from incrowd.web.tasks.assess_task import summary_of
 from incrowd.web.tasks.figure_json import as_figures
-from incrowd.web.tasks.table_question import basis_of, decided_question, question_of
+from incrowd.web.tasks.table_question import basis_of, decided_question, population_question
 from incrowd.wording import percent
 
 
@@ -98,7 +98,11 @@ class OutcomeMaker:
     def __init__(self, table: OpenTable, asked: ProtectionRequest, folder: Path) -> None:
         self._table, self._folder = table, folder
         self._secrets = list(dict.fromkeys([*table.with_role("sensitive"), *asked.secrets]))
-        self._roles, self._about, self.question = table.settings.roles, question_of(table), decided_question(table)
+        self._roles, self._about, self.question = (
+            table.settings.roles,
+            population_question(table),
+            decided_question(table),
+        )
         self._recipient = in_words(table.settings.recipient)
 
     def __call__(self, safe: Protected, verdict: Verdict | None, progress: Progress) -> Outcome:

@@ -39,7 +39,7 @@ class Basis:
         }
 
 
-def question_of(table: OpenTable) -> Question:
+def population_question(table: OpenTable) -> Question:
     """The question about the risk in the population, by the decided roles; without any, by the suggested ones."""
     return Question(
         quasi_identifiers=table.decided_as("quasi-identifier") or table.with_role("quasi-identifier"),
@@ -55,7 +55,7 @@ def decided_question(table: OpenTable) -> Question:
     """The question of the table's current settings, with decided roles only."""
     settings = table.settings
     return replace(
-        question_of(table),
+        population_question(table),
         quasi_identifiers=table.decided_as("quasi-identifier") or None,
         sensitive=table.decided_as("sensitive") or None,
         identifiers=table.decided_as("identifier"),
