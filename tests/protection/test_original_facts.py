@@ -294,6 +294,8 @@ def test_a_secret_that_was_changed_by_chance_is_not_judged_as_if_it_were_told(tm
         {"given_back": [{"column": "code"}]},
         {"given_back": 1},
         {"given_back": [{**FACT, "k": "x"}]},
+        {"given_back": [{**FACT, "kind": "regained secret", "news": "x", "records": 9}]},
+        {"given_back": [{**FACT, "kind": "regained secret", "news": 1, "records": 0}]},
         {"given_back": [{name: value for name, value in FACT.items() if name != "kind"}]},
         {"given_back": [{**FACT, "others": "code"}]},
         {"given_back": [{**FACT, "others": [1]}]},

@@ -51,7 +51,7 @@ def _tables(assessment: Assessment) -> Iterator[DataTable]:
         )
     if evidence.given_back:
         yield DataTable(
-            "Kept columns that give back what was made coarser",
+            "Kept columns that give back what was made coarser or left out",
             ("column", "gives back", "records told", "smallest class with it", "unique people with it"),
             tuple(
                 (listed(one.columns), one.gives_back, percent(one.told), one.k, one.uniques)
