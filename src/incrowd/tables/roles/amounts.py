@@ -22,10 +22,8 @@ _NEIGHBOURS = 5  # smallest units apart, up to which two amounts are near
 _TIMES_NEAR = 10  # pairs of rows with equal amounts for each pair with near amounts (on average), at least
 _FEW_COMMON = 0.02  # common for each shared amount, above which single amounts are counted too
 _MANY_COMMON = 0.4  # common for each shared amount, above which the column is a tariff
-_SHARED_FOR_SINGLE = {
-    True: 0.7,
-    False: 1.5,
-}  # shared for each single amount, at least; False: whole amounts, some common
+# shared for each single amount, at least; False: whole amounts, some common
+_SHARED_FOR_SINGLE = {True: 0.7, False: 1.5}
 
 
 def is_numbering(table: Table, one: SuggestedRole) -> bool:
