@@ -1,8 +1,12 @@
 """What somebody found who used the app for the first time, in a browser: no answer is better than what is known."""
 
+from datetime import UTC, datetime
+
 import pytest
 from playwright.sync_api import expect
-from tests.web.browsing import answered, ask, look
+from tests.web.browsing import answered, ask, choose, demo, look
+
+from incrowd.web.models import KeptSession
 
 pytestmark = pytest.mark.xdist_group("browser-bench")  # one worker: the browser is started once
 ROLES = {"age": "quasi-identifier", "sex": "quasi-identifier", "shoe": "other", "city": "other"}
@@ -148,3 +152,27 @@ def test_on_a_phone_the_tour_covers_nothing_that_it_speaks_of(opened, shots):
         assert page.eval_on_selector(place, box)[0] < top - 100
         page.screenshot(path=shots / f"158-tour-{place[1:]}.png")
         page.locator("#tour button", has_text="Next").click()
+
+
+def test_work_of_other_browsers_that_is_kept_leaves_the_first_page_alive(opened, base, app, monkeypatch):
+    kept = KeptSession(name="ab" * 8, tables=2, bytes=3_000, used=datetime.now(UTC), in_use=False)
+    monkeypatch.setattr(app.state.server, "other_sessions", lambda session: [kept])
+    page = opened()
+    demo(page, rows=300)
+    page.goto(base)
+    expect(page.locator("#others")).to_contain_text("2 tables")
+    page.click(".look")
+    expect(page.locator(".preview table")).to_be_visible()
+    expect(page.locator("#open button[type=submit]")).to_be_enabled()
+
+
+def test_ticks_select_what_is_ticked_and_keys_work_after_select_all(opened, base, tmp_path):
+    page = opened()
+    people(page, base, tmp_path)
+    choose(page, "age")
+    for column in ("sex", "shoe", "city"):
+        page.click(f".column[data-column={column}] .tick")
+    expect(page.locator("#chosen")).to_have_text("3 columns selected")
+    page.click("#select-all")
+    page.keyboard.press("n")
+    expect(page.locator(".column[data-role=other][data-decided=yes]")).to_have_count(4)

@@ -99,7 +99,7 @@ function focusColumn(name, how) {
 
 list.addEventListener("click", (event) => {
   const line = event.target.closest(".column");
-  if (line) focusColumn(line.dataset.column, event.shiftKey ? "range" : event.ctrlKey || event.metaKey || event.target.matches(".tick") ? "toggle" : "one");
+  if (line) focusColumn(line.dataset.column, event.shiftKey ? "range" : event.ctrlKey || event.metaKey ? "toggle" : event.target.matches(".tick") ? "tick" : "one");
 });
 list.addEventListener("keydown", (event) => {
   const role = ROLES.find(({ key }) => key === event.key.toLowerCase());
@@ -117,6 +117,7 @@ selectAll.addEventListener("click", () => {
   const some = new Set(areAllSelected() ? [] : names);
   state = { selected: some, anchor: some.size ? names[0] : null };
   draw();
+  rowOf(focused)?.focus({ preventScroll: true }); // so that the keys of the roles apply
   announce(some.size ? `${count(some.size)} columns selected.` : "No column is selected.");
 });
 roleButtons.addEventListener("click", (event) => {
