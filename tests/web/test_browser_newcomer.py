@@ -176,3 +176,32 @@ def test_ticks_select_what_is_ticked_and_keys_work_after_select_all(opened, base
     page.click("#select-all")
     page.keyboard.press("n")
     expect(page.locator(".column[data-role=other][data-decided=yes]")).to_have_count(4)
+
+
+def test_a_secret_that_is_left_out_is_no_secret_to_keep(opened, base, tmp_path, shots):
+    page = opened()
+    roles = ROLES | {"shoe": "sensitive"}
+    table = people(page, base, tmp_path, roles, protection={"k": 3, "leave_out": ["shoe"]})
+    expect(page.locator("#sensitive")).to_have_value("")  # not suggested
+    expect(page.locator("#l")).to_have_value("")
+    page.eval_on_selector("#k", "(k) => { k.value = 7; k.dispatchEvent(new Event('input', { bubbles: true })); }")
+    page.click("#protection button[type=submit]")
+    answered(page, "#candidate-view")
+    expect(page.locator("#refused")).to_be_empty()
+    page.uncheck("#leave-out input[value=shoe]")
+    page.select_option("#sensitive", "shoe")
+    page.fill("#l", "2")
+    page.eval_on_selector("#further", "(fold) => { fold.open = true; }")
+    page.fill("#beta", "3")
+    page.check("#leave-out input[value=shoe]")
+    expect(page.locator("#sensitive")).to_have_value("")
+    expect(page.locator("#l")).to_have_value("")
+    expect(page.locator("#beta")).to_have_value("")
+    page.screenshot(path=shots / "157-left-out.png")
+    page.fill("#l", "2")
+    page.click("#protection button[type=submit]")
+    expect(page.locator("#refused")).to_contain_text("Choose the column that l = 2 is about")
+    page.fill("#l", "")
+    page.click("#protection button[type=submit]")
+    expect(page.locator("#refused")).to_be_empty()
+    assert ask(page, "GET", f"/tables/{table}/settings")["settings"]["protection"]["sensitive"] is None

@@ -243,6 +243,7 @@ function focusIfAwaited(kind, title) {
 document.addEventListener("show-candidate", ({ detail }) => { showLens("candidates"); showCandidate(detail).then(() => focusOn(view.querySelector(".verdict h2"))); });
 document.addEventListener("protecting", () => { awaited = "protection"; picked = null; });
 document.addEventListener("comparing", () => { awaited = "frontier"; });
+document.addEventListener("protection-asked", () => view.querySelector(".instead")?.remove());
 document.addEventListener("protection-refused", () => view.toggleAttribute("data-older", Boolean(view.dataset.shown)));
 
 const showJob = showAnswersOf(KINDS, view, { again: () => document.getElementById("protection").requestSubmit(), failed: (job) => {
