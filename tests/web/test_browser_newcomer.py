@@ -102,12 +102,21 @@ def test_small_things_are_said_in_full(opened, base, tmp_path, shots):
     ask(page, "POST", f"/tables/{table}/protections", {})
     look(page, base, table, "candidates")
     answered(page, "#candidate-view")
-    expect(page.locator("#tile-after small")).to_have_text("in the table; on conditions")
+    expect(page.locator("#tile-after small")).to_have_text("in the table; on 2 conditions")
     cut = "(all) => all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent)"
     assert page.eval_on_selector_all(".tile small", cut) == []
-    expect(page.locator("#candidate-verdict details.condition summary")).to_have_text("on 2 conditions")
-    expect(page.locator("#shelf details.condition summary")).to_have_text("on 2 conditions")
+    expect(page.locator("#candidate-verdict details.condition summary")).to_have_text("the 2 conditions")
+    expect(page.locator("#shelf details.condition summary")).to_have_text("the 2 conditions")
     expect(page.locator("#candidate-view p.condition").first).to_be_visible()
+    for place in ("#candidate-title", "#protected-title", "#shelf .candidate p:nth-child(2)"):
+        expect(page.locator(place)).to_have_text("Yes, on 2 conditions: within the limits")
+    assert "Yes, on 2 conditions: within the limits" in page.get_attribute("#tile-after", "title")
+    colours = {
+        page.eval_on_selector(place, "(one) => getComputedStyle(one).color")
+        for place in ("#candidate-title", "#protected-title", "#shelf .mark", "#candidate-view .stamp")
+    }
+    borderline = "getComputedStyle(document.getElementById('tile-after'), '::after').color"
+    assert colours == {page.evaluate(borderline)}
     page.screenshot(path=shots / "155-conditions.png")
     page.click("#select-all")
     expect(page.locator("#chosen")).to_have_text("4 columns selected")

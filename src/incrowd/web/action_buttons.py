@@ -66,7 +66,8 @@ def _view_action(number: int, action: Action, found: Assessment, table: OpenTabl
             choices = [choice for some, _ in parts for choice in some]
     elif action.protection is not None:
         asked = ProtectionRequest(**action.protection)
-        without = f" without {counted(gone, 'column', 'columns')}" if (gone := len(asked.leave_out)) else ""
+        removed = {*asked.leave_out, *table.with_role("drop"), *table.with_role("identifier")}
+        without = f" without {counted(len(removed), 'column', 'columns')}" if removed else ""
         apart = ", those not asked kept apart" if asked.apart else ""
         does = "protect"
         choices = [ActionChoice(label=f"Protect with classes of {asked.k:,}{without}{apart}", protection=asked)]

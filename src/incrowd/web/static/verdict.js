@@ -3,6 +3,7 @@ import { showActions } from "./actions.js";
 import { embeddedJson, newestJob, showAnswersOf } from "./answers.js";
 import { make, showProblem, table } from "./app.js";
 import { isFinished, knownJobs, onJobChange, startJob } from "./jobs.js";
+import { hasConditions } from "./conditions.js";
 import { drawAssessed, drawAssessing } from "./status-bar.js";
 import { allSaved, bench, onChange } from "./bench.js";
 import { nameOriginal, showOriginal } from "./leading-verdict.js";
@@ -35,6 +36,7 @@ function moveVerdict(shown) {
   const whole = knownJobs.get(shown.dataset.job)?.state === "done";
   made.querySelector("h2").before(make("p", { class: "eyebrow" }, whole ? "The table as it is" : "The table as it is: preliminary, not everything was looked at"));
   made.classList.toggle("preliminary", !whole);
+  made.toggleAttribute("data-ifs", hasConditions(embeddedJson(shown, "risk")));
   if (rest.length) sentence.after(make("details", { class: "reasons" }, make("summary", {}, `${rest.length} more reason${rest.length > 1 ? "s" : ""}`), rest));
   place.replaceChildren(made);
   nameOriginal(`${made.querySelector("h2").textContent}${whole ? "" : " (preliminary)"}`);
