@@ -1,7 +1,7 @@
 // The inspector of a column: its facts, the reason for its suggested role, its distribution, values, and the risk it adds.
 import { addedRisk } from "./added-risk.js";
 import { bench } from "./bench.js";
-import { missingCodesFields, scaleField } from "./reading.js";
+import { missingCodesFields, scaleField, spellingsField } from "./reading.js";
 import { reasonInWords } from "./roles.js";
 import { api, count, debounced, make, patch, shorten, showProblem, table } from "./app.js";
 
@@ -58,7 +58,7 @@ function fill(column, found) {
   const button = make("button", { type: "button", class: "quiet", "aria-pressed": String(showsValues), onclick: () => { showsValues = !showsValues; draw(column).catch(showProblem); } }, showsValues ? "Hide the values" : "Show values");
   const coarsen = bench.settings.roles[column.name] === "quasi-identifier" ? make("button", { type: "button", class: "quiet", onclick: () => document.dispatchEvent(new CustomEvent("coarsen", { detail: column.name })) }, "Coarsen…") : "";
   patch(place, [...factsElements(column), histogramElement(found), addedElement(column) ?? "", showsValues ? valuesElement(found) : "", make("p", { class: "row" }, button, coarsen),
-    make("details", { open: readingIsOpen }, make("summary", {}, "How it is read: scale, missing codes"), scaleField([column]), missingCodesFields(column) ?? "")]);
+    make("details", { open: readingIsOpen }, make("summary", {}, "How it is read: scale, missing codes, spellings"), scaleField([column]), missingCodesFields(column) ?? "", column.type === "text" ? spellingsField() : "")]);
 }
 const drawSoon = debounced((column) => { if (shown === column.name) draw(column).catch(showProblem); }, 120); // not for every row that the arrow keys pass
 
