@@ -108,7 +108,7 @@ def test_small_things_are_said_in_full(opened, base, tmp_path, shots):
     expect(page.locator("#candidate-verdict details.condition summary")).to_have_text("the 2 conditions")
     expect(page.locator("#shelf details.condition summary")).to_have_text("the 2 conditions")
     expect(page.locator("#candidate-view p.condition").first).to_be_visible()
-    for place in ("#candidate-title", "#protected-title", "#shelf .candidate p:nth-child(2)"):
+    for place in ("#candidate-title", "#protected-title", "#shelf .candidate > p:nth-child(2)"):
         expect(page.locator(place)).to_have_text("Yes, on 2 conditions: within the limits")
     assert "Yes, on 2 conditions: within the limits" in page.get_attribute("#tile-after", "title")
     colours = {
@@ -161,6 +161,44 @@ def test_on_a_phone_the_tour_covers_nothing_that_it_speaks_of(opened, shots):
         assert page.eval_on_selector(place, box)[0] < top - 100
         page.screenshot(path=shots / f"158-tour-{place[1:]}.png")
         page.locator("#tour button", has_text="Next").click()
+
+
+def test_what_is_said_in_several_places_is_the_same(opened, base, tmp_path, shots):
+    page = opened(viewport={"width": 1366, "height": 850})
+    table = people(page, base, tmp_path)
+    (tmp_path / "other.csv").write_text("price,brand\n1,a\n2,b\n")
+    (tmp_path / "more.csv").write_text("age,sex\n31,f\n44,m\n")
+    for name in ("other", "more"):
+        page.goto(base)
+        page.set_input_files("#file", tmp_path / f"{name}.csv")
+        page.wait_for_url("**/crowd")
+    ask(page, "PUT", f"/tables/{table}/settings", {"roles": ROLES | {"city": "drop"}, "decided": ["city"]})
+    look(page, base, table)
+    expect(page.locator("#open-words")).to_contain_text("3 of 4 columns have only a suggested role")
+    expect(page.locator("#tile-risk small")).to_contain_text("3 undecided")
+    expect(page.locator(".column[data-column=city] .adds")).to_have_text("–")
+    expect(page.locator(".column[data-column=sex] .adds")).to_have_text("+0")
+    choose(page, "sex")
+    expect(page.locator("#inspector .bar-labels")).to_have_text("50.0%50.0%")
+    page.keyboard.press("s")
+    page.click("#undo")
+    expect(page.locator("#undone")).to_contain_text("Undone")
+    choose(page, "sex")
+    page.keyboard.press("q")
+    expect(page.locator("#undone")).to_be_empty()
+    foot, leaves = (page.locator(place).bounding_box() for place in ("#protection > .row:last-child", "#leaves-out"))
+    assert leaves is None or leaves["y"] < foot["y"]
+    page.click("#tab-attack")
+    expect(page.locator("#holdout option")).to_have_text(["none", "more.csv"])
+    expect(page.locator("#released option")).to_have_text(["nothing protected yet", "more.csv"])
+    page.set_input_files("#released-file", tmp_path / "other.csv")
+    expect(page.locator("#problem")).to_contain_text("other.csv has no column of this table")
+    page.click("#tab-risk")
+    answered(page, "#risk-view")
+    figures = page.inner_text("#risk-view script.figures", timeout=1_000) or page.text_content("#risk-view script.figures")
+    assert "fewer than 11" in figures
+    assert "fewer than 5" not in figures
+    page.screenshot(path=shots / "158-same.png", full_page=True)
 
 
 def test_work_of_other_browsers_that_is_kept_leaves_the_first_page_alive(opened, base, app, monkeypatch):

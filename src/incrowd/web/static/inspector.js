@@ -3,10 +3,11 @@ import { addedRisk } from "./added-risk.js";
 import { bench } from "./bench.js";
 import { missingCodesFields, scaleField, spellingsField } from "./reading.js";
 import { reasonInWords } from "./roles.js";
-import { api, count, debounced, make, patch, shorten, showProblem, table } from "./app.js";
+import { api, count, debounced, make, patch, percent, shorten, showProblem, table } from "./app.js";
 
 const place = document.getElementById("inspector");
 const histograms = new Map(); // by column, without values
+const LABELLED = 4; // bars that have room for a label each
 let shown = null, showsValues = false, readingIsOpen = false; // whether the reading options are unfolded
 
 /** A histogram; its last bar is all other values. */
@@ -16,7 +17,9 @@ function histogramElement(found) {
   const bars = make("div", { class: "histogram", role: "img", "aria-label": `${found.kind === "ranges" ? "Distribution over ranges" : "The most common values"}; the largest part has ${count(most)} rows` },
     all.map((rows, index) => make("i", { title: `${label(index)}${label(index) ? ": " : ""}${count(rows)} rows` })));
   all.forEach((rows, index) => { bars.children[index].style.height = `${Math.max(2, 100 * rows / most)}%`; });
-  return bars;
+  if (all.length > LABELLED) return bars;
+  const sum = all.reduce((total, rows) => total + rows, 0); // a few bars say nothing without their numbers
+  return make("div", {}, bars, make("div", { class: "bar-labels small soft" }, all.map((rows, index) => make("span", {}, `${found.labels && label(index) ? `${label(index)}: ` : ""}${percent(rows / sum)}`))));
 }
 
 /** The largest parts with their values, which are shown only on request. */

@@ -3,6 +3,7 @@ import { showActions } from "./actions.js";
 import { embeddedJson, newestJob, showAnswersOf } from "./answers.js";
 import { make, showProblem, table } from "./app.js";
 import { isFinished, knownJobs, onJobChange, startJob } from "./jobs.js";
+import { colourByLimit } from "./class-colours.js";
 import { hasConditions } from "./conditions.js";
 import { drawAssessed, drawAssessing } from "./status-bar.js";
 import { allSaved, bench, onChange } from "./bench.js";
@@ -47,6 +48,8 @@ function moveVerdict(shown) {
 export function lowerCharts(shown) {
   const block = shown.querySelector("script.figures"), specs = JSON.parse(block.textContent);
   for (const name of ["class-sizes", "drivers"]) if (specs[name]) specs[name].height = Math.max(150, name === "drivers" ? 14 * (specs[name].data?.values?.length ?? 0) : 0); // every attribute has its name
+  const size = embeddedJson(shown, "risk")?.class_size;
+  if (size) colourByLimit(specs["class-sizes"], size);
   for (const { encoding } of [specs["class-sizes"], ...specs["class-sizes"]?.layer ?? []].filter(Boolean)) if (encoding?.color) encoding.color.legend = { title: null, columns: 2 };
   block.textContent = JSON.stringify(specs);
 }
