@@ -126,7 +126,7 @@ def name_of(made_by: ProtectionRequest, removed: Sequence[str]) -> str:
     >>> name_of(ProtectionRequest(k=11, l=2, sensitive="illness"), [])
     'partition, k = 11, l = 2'
     >>> name_of(ProtectionRequest(k=11, leave_out=["note"]), ["note", "name"])
-    'partition, k = 11, without note and name'
+    'partition, k = 11, without name and note'
     >>> name_of(ProtectionRequest(k=11, output="midpoint"), [])
     'partition, k = 11, midpoints'
     >>> name_of(ProtectionRequest(k=11, beta=2, sensitive="illness"), [])
@@ -140,7 +140,7 @@ def name_of(made_by: ProtectionRequest, removed: Sequence[str]) -> str:
     parts += (
         [_OUTPUTS[made_by.output] if isinstance(made_by.output, str) else "written by column"] if made_by.output else []
     )
-    parts += [f"without {_few(removed)}"] if removed else []
+    parts += [f"without {_few(sorted(removed))}"] if removed else []
     parts += [f"those with and without {_few(made_by.apart)} apart"] if made_by.apart else []
     further = made_by.further_in_words()
     parts += further if len("".join(further)) < 60 else [counted(len(further), "further demand", "further demands")]

@@ -10,8 +10,8 @@ const chart = () => ({
 test("classes are coloured by the limit, as the crowd colours them", () => {
   const made = chart();
   colourByLimit(made, 11);
-  assert.deepEqual(made.data.values.map(({ crowd }) => crowd), ["nobody else", "fewer than 11", "fewer than 11", "fewer than 11", "fewer than 11 in part", "11 or more"]);
-  assert.deepEqual(made.encoding.color.scale, { domain: ["nobody else", "fewer than 11", "fewer than 11 in part", "11 or more"], range: ["red", "orange", "orange", "blue"] });
+  assert.deepEqual(made.data.values.map(({ crowd }) => crowd), ["nobody else", "fewer than 11", "fewer than 11", "fewer than 11", "partly fewer", "11 or more"]);
+  assert.deepEqual(made.encoding.color.scale, { domain: ["nobody else", "fewer than 11", "partly fewer", "11 or more"], range: ["red", "orange", "orange", "blue"] });
 });
 test("the legend names only what is there, and a chart that is not there is left alone", () => {
   const made = chart();

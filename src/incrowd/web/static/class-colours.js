@@ -2,7 +2,7 @@
 
 /** Let the bars of a chart of class sizes say which classes are below `size`, the smallest class that is accepted. */
 export function colourByLimit(spec, size) {
-  const alone = "nobody else", few = `fewer than ${size}`, partly = `${few} in part`, enough = `${size} or more`;
+  const alone = "nobody else", few = `fewer than ${size}`, partly = "partly fewer", enough = `${size} or more`;
   const charts = [spec, ...(spec?.layer ?? [])].filter(Boolean), rows = charts.flatMap(({ data }) => data?.values ?? []);
   for (const row of rows.filter(({ crowd }) => crowd)) {
     const high = Number(row.size.split("–").at(-1).replace(/[,+]/g, "")), isOpen = row.size.endsWith("+");

@@ -155,7 +155,7 @@ export async function protect(wanted = null) {
   document.dispatchEvent(new CustomEvent("protecting"));
 }
 form.addEventListener("submit", async (event) => { event.preventDefault(); clearRefusals(); try { await protect(readForm()); } catch (error) { refuse(error); } });
-form.addEventListener("change", (event) => { if (event.target.closest("[data-option]")?.contains(event.target) && event.target.type === "checkbox") { fillLists(); showFittingFields(); } });
+form.addEventListener("change", (event) => { if (event.target.closest("#leave-out")) { fillSecrets(); showFittingFields(); } });
 form.addEventListener("input", (event) => { refused.textContent = ""; if (event.target === sensitive || event.target === l) suggested.hidden = true; showFittingFields(); });
 
 /** Start a comparison of all methods, with the class size of the form among the compared ones. */
