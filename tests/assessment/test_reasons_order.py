@@ -1,6 +1,10 @@
 """The reasons of a verdict come in the order in which they decide, wherever they are shown."""
 
+import pytest
+
 from incrowd.assessment import assess
+
+pytestmark = pytest.mark.usefixtures("quick_estimates")
 
 NAMES = {"name": [f"Person {n:03}" for n in range(110)], "sex": ["f", "m"] * 55}
 

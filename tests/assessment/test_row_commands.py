@@ -7,6 +7,8 @@ import pytest
 
 from incrowd import assess
 
+pytestmark = pytest.mark.usefixtures("quick_estimates")
+
 
 def visits(draw):
     return {

@@ -9,7 +9,7 @@ import pyarrow.parquet
 import pytest
 from tests.cli.running import run
 
-pytestmark = pytest.mark.usefixtures("no_child_processes")
+pytestmark = pytest.mark.usefixtures("no_child_processes", "quick_estimates")
 
 QI = "age,town"
 

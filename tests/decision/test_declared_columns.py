@@ -6,6 +6,8 @@ import pytest
 from incrowd import assess
 from incrowd.assessment import Question, judge_release
 
+pytestmark = pytest.mark.usefixtures("quick_estimates")
+
 ROWS = 600
 
 

@@ -10,6 +10,8 @@ from incrowd import assess, protect, read_table
 from incrowd.assessment import Question, judge_protected, judge_release
 from incrowd.tables import suggest_roles
 
+pytestmark = pytest.mark.usefixtures("quick_estimates")
+
 NOTES = {
     "German": ("Frau Herr", "Schäfer Müller Weber Krause Lehmann Özdemir Hoffmann Vogel Huber", "{} kam zur Kontrolle"),
     "French": (

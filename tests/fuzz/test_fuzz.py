@@ -14,6 +14,8 @@ from tests.fuzz.run import BROKEN
 from incrowd.cli import main
 from incrowd.tables.formats import EXTENSIONS
 
+pytestmark = pytest.mark.usefixtures("quick_estimates")
+
 NOT_MUTATED = {".xls", ".xlsb", ".sas7bdat"}  # nothing here writes them
 NOT_MUTATED |= {".pq", ".arrow", ".ipc", ".ndjson", ".tab", ".fwf", ".dat", ".rda"}  # other names of the same
 

@@ -9,6 +9,8 @@ from incrowd import assess, protect
 from incrowd.measures import kept_column_facts
 from incrowd.protection import write_protected
 
+pytestmark = pytest.mark.usefixtures("quick_estimates")
+
 
 def _table(draw, rows, *, broken=0):
     diagnosed = draw.integers(0, 3_000, rows)

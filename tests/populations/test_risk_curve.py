@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
+from tests.growths import all_growths
 
 from incrowd import ClassSizes, InputError, correctness_curve, demo_table, population_risk
 from incrowd.pitman_yor import PitmanYor
@@ -13,6 +14,7 @@ from incrowd.populations.constraints import count_possible_classes
 from incrowd.populations.estimators import estimate_risks
 from incrowd.populations.sample import read_sample
 
+pytestmark = pytest.mark.usefixtures("quick_estimates")
 QI = ["age_yrs", "sex", "race", "patcnty"]
 AT = [5_000, 20_000, 60_000]
 
@@ -24,7 +26,8 @@ def everybody():
 
 @pytest.fixture(scope="module")
 def risks(everybody):
-    return risk_curve(everybody.sample(2_000, random_state=1)[QI], at=AT, quasi_identifiers=QI)
+    with all_growths():
+        return risk_curve(everybody.sample(2_000, random_state=1)[QI], at=AT, quasi_identifiers=QI)
 
 
 def test_every_population_has_its_truth_inside(everybody, risks):
@@ -38,6 +41,7 @@ def test_every_population_has_its_truth_inside(everybody, risks):
         assert risk.still_unique == pytest.approx(still, rel=0.25)
 
 
+@pytest.mark.usefixtures("exact_estimates")
 def test_the_curve_passes_through_the_answer_for_one_population(everybody, risks):
     alone = population_risk(everybody.sample(2_000, random_state=1)[QI], population=60_000, quasi_identifiers=QI)
     assert pytest.approx(alone.sample_to_population, rel=0.03) == risks[-1].sample_to_population
@@ -58,6 +62,7 @@ def test_at_the_population_of_the_sample_the_curve_is_the_answer_itself(everybod
     assert all(one <= other * (1 + 1e-12) for one, other in pairwise(named))
 
 
+@pytest.mark.usefixtures("exact_estimates")
 def test_uniqueness_is_the_slope_of_the_curve(everybody):
     # the last person to come is unique if they add a class: N (kappa(N) - kappa(N - 1)) + kappa(N - 1) = Xi(N)
     one, other = risk_curve(everybody.sample(2_000, random_state=1)[QI], at=[39_600, 40_400], quasi_identifiers=QI)
@@ -82,6 +87,7 @@ def test_class_sizes_alone_are_carried_on_by_the_posterior():
     assert any("posterior estimator alone" in note for note in far.notes)
 
 
+@pytest.mark.usefixtures("exact_estimates")
 def test_a_population_beyond_those_drawn_says_so_and_is_less_sure(everybody):
     sample = everybody.sample(500, random_state=1)[QI]
     near, far = risk_curve(sample, at=[400_000, 7_530_000_000], quasi_identifiers=QI)
@@ -129,6 +135,7 @@ def test_values_that_nobody_has_yet_leave_the_combinations_open():
     assert count_possible_classes(read_sample(rows[:-1], fraction=1.0, quasi_identifiers=["a", "b"])) == 6
 
 
+@pytest.mark.usefixtures("exact_estimates")
 def test_where_all_combinations_are_seen_intervals_hold_the_truth_and_nobody_unique():
     """The people named may be fewer than the classes of the sample, and the usual truth is that nobody is unique."""
     generator = np.random.default_rng(3)

@@ -19,7 +19,10 @@ from incrowd.reports.fixed_text import CONDITION, GLOSSARY
 from incrowd.reports.template_values import plain_document
 from incrowd.wording import Advice, display_names, with_display_names
 
-pytestmark = pytest.mark.xdist_group("report")  # one worker: the assessments are made once
+pytestmark = [
+    pytest.mark.xdist_group("report"),  # one worker: the assessments are made once
+    pytest.mark.usefixtures("quick_estimates"),
+]
 
 
 class Page(HTMLParser):

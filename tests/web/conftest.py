@@ -4,6 +4,7 @@ No client reads certificates (`verify=False`): none of the addresses here has on
 """
 
 import io
+import os
 import time
 from pathlib import Path
 
@@ -186,7 +187,18 @@ def _held(job, task):
 
 @pytest.fixture(scope="session")
 def shots():
-    """Where screenshots are kept."""
+    """Where pictures and times are kept for those who look."""
     folder = Path(__file__).parents[2] / "out" / "screenshots"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
+
+
+@pytest.fixture(scope="session")
+def shoot(shots):
+    """A function that keeps a picture of a page, where INCROWD_SHOTS is set: no test asserts anything of them."""
+
+    def keep(page, name, **options):
+        if "INCROWD_SHOTS" in os.environ:
+            page.screenshot(path=shots / name, **options)
+
+    return keep

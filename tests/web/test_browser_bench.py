@@ -19,7 +19,7 @@ HAS_COLOUR = """() => {
 }"""
 
 
-def test_the_guided_tour_finds_a_neighbour(opened, shots):
+def test_the_guided_tour_finds_a_neighbour(opened, shoot):
     page = opened()
     page.click("#guided")
     page.wait_for_url("**/crowd#tour")
@@ -33,7 +33,7 @@ def test_the_guided_tour_finds_a_neighbour(opened, shots):
     expect(page.locator("#tour")).to_contain_text("years old")
     for secret in ("charge", "diag_p"):  # what the tour says is read then
         expect(page.locator("#person-view")).to_contain_text(f"{secret} secret")
-    page.screenshot(path=shots / "tour.png")
+    shoot(page, "tour.png")
     page.click("#tour >> text=Next")
     page.click("#tour >> text=Next")
     page.click("#tour >> text=Take age away")
@@ -113,7 +113,7 @@ def test_the_bar_never_covers_the_panes(opened, base):
                     assert page.locator(pane).bounding_box()["y"] >= bar["y"] + bar["height"], (width, top, pane)
 
 
-def test_two_candidates_are_compared_and_the_project_is_kept_and_opened_again(opened, base, shots, tmp_path):
+def test_two_candidates_are_compared_and_the_project_is_kept_and_opened_again(opened, base, shoot, tmp_path):
     page = opened()
     table = demo(page, rows=300)
     look(page, base, table, "candidates")
@@ -139,7 +139,7 @@ def test_two_candidates_are_compared_and_the_project_is_kept_and_opened_again(op
     page.click("#comparison summary")
     page.wait_for_selector("#comparison .rows td.changed")
     expect(page.locator("#comparison .rows").first).to_contain_text("••••")
-    page.screenshot(path=shots / "comparison.png", full_page=True)
+    shoot(page, "comparison.png", full_page=True)
     page.reload()
     settled(page)
     expect(page.locator("#shelf .pin[aria-pressed=true]")).to_have_count(2)
@@ -207,7 +207,7 @@ def test_two_tabs_are_in_step(opened, base):
     page.wait_for_selector(".column[data-column=race][data-role=quasi-identifier]")
 
 
-def test_many_columns_are_a_list_to_work_through(opened, base, tmp_path, shots):
+def test_many_columns_are_a_list_to_work_through(opened, base, tmp_path, shoot):
     page = opened()
     names = [f"answer_{number:02}" for number in range(40)]
     rows = [",".join(str((row * (place + 3)) % (2 + place % 5)) for place in range(40)) for row in range(90)]
@@ -236,7 +236,7 @@ def test_many_columns_are_a_list_to_work_through(opened, base, tmp_path, shots):
     page.wait_for_selector("#inspector .histogram i")
     page.click("#inspector button")
     page.wait_for_selector("#inspector .values li")
-    page.screenshot(path=shots / "many-columns.png")
+    shoot(page, "many-columns.png")
 
 
 def test_only_columns_in_sight_are_confirmed_and_the_chosen_one_stays_in_sight(opened, tmp_path):

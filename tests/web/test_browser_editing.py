@@ -22,7 +22,7 @@ def people(page, tmp_path):
     return table
 
 
-def test_scales_missing_codes_cut_points_and_groups_reach_the_release(opened, shots, tmp_path):
+def test_scales_missing_codes_cut_points_and_groups_reach_the_release(opened, shoot, tmp_path):
     page = opened()
     table = people(page, tmp_path)
     choose(page, "race")
@@ -57,7 +57,7 @@ def test_scales_missing_codes_cut_points_and_groups_reach_the_release(opened, sh
     page.mouse.up()
     page.wait_for_selector(".cut-list li:nth-child(2):not(:has-text('from 65'))")
     page.fill("#importance", "3")
-    page.screenshot(path=shots / "editing-cuts.png")
+    shoot(page, "editing-cuts.png")
     page.click("#coarsening >> text=Use this")
     page.wait_for_selector("#coarsened button[data-column=age] >> text=importance 3")
 
@@ -70,7 +70,7 @@ def test_scales_missing_codes_cut_points_and_groups_reach_the_release(opened, sh
     page.locator(".box input").blur()
     page.select_option(".values-list li[data-value=B] select", "=north")
     page.wait_for_selector(".box p >> text=A, B")
-    page.screenshot(path=shots / "editing-groups.png")
+    shoot(page, "editing-groups.png")
     with page.expect_download() as download:
         page.click(".save-file")
     download.value.save_as(tmp_path / "city.csv")

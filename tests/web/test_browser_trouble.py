@@ -302,7 +302,7 @@ def test_a_path_outside_the_open_folder_is_refused(opened, base):
     page.wait_for_url("**/crowd")
 
 
-def test_a_hostile_table_stays_text(opened, hostile, base, shots):
+def test_a_hostile_table_stays_text(opened, hostile, base, shoot):
     page = opened()
     upload(page, hostile)
     page.wait_for_url("**/crowd")
@@ -342,7 +342,7 @@ def test_a_hostile_table_stays_text(opened, hostile, base, shots):
             assert "\u202e" not in advice
             assert "x" * 60 not in advice  # a name of 10,000 letters is not what to do
         page.wait_for_function("() => document.documentElement.scrollWidth <= 1280")
-        page.screenshot(path=shots / f"hostile-{lens}.png", full_page=True)
+        shoot(page, f"hostile-{lens}.png", full_page=True)
     page.goto(base)
     page.click(".look")
     page.wait_for_selector(".preview td.masked")

@@ -59,7 +59,7 @@ def send(page, columns, file):
     return page.url.split("/")[-2]
 
 
-def test_a_table_of_132_columns_is_decided_protected_and_written_down(opened, tmp_path, shots):
+def test_a_table_of_132_columns_is_decided_protected_and_written_down(opened, tmp_path, shoot):
     page, rng = opened(), np.random.default_rng(8)
     known = {"age": rng.integers(20, 40, 200), "sex": rng.integers(0, 2, 200), "region": rng.integers(0, 4, 200)}
     answers = {f"answer_{number:03}": rng.integers(1, 6, 200) for number in range(129)}
@@ -87,7 +87,7 @@ def test_a_table_of_132_columns_is_decided_protected_and_written_down(opened, tm
     answered(page, "#risk-view")
     words = page.locator("#risk-view .mark-text text >> text=average").first
     expect(words).to_have_css("paint-order", "stroke")  # read also where a limit's line is behind it
-    page.screenshot(path=shots / "132-columns.png")
+    shoot(page, "132-columns.png")
     page.evaluate("scrollTo(0, 0)")
     page.click("#tab-report")
     top = "document.querySelector('[role=tablist]').getBoundingClientRect().top / innerHeight"
@@ -115,7 +115,7 @@ def test_a_table_of_132_columns_is_decided_protected_and_written_down(opened, tm
     assert all(name in answer.text() for name in answers)  # nothing is folded in the record
 
 
-def test_many_rows_are_counted_at_once_and_dragging_k_is_smooth(opened, base, tmp_path, shots):
+def test_many_rows_are_counted_at_once_and_dragging_k_is_smooth(opened, base, tmp_path, shoot, shots):
     page, rng = opened(), np.random.default_rng(4)
     columns = {
         "age": rng.integers(0, 90, ROWS).astype(np.int16),
@@ -137,7 +137,7 @@ def test_many_rows_are_counted_at_once_and_dragging_k_is_smooth(opened, base, tm
     counts = [ask(page, "POST", f"/tables/{table}/crowd", {"quasi_identifiers": one})["seconds"] for one in fresh]
     gaps = page.evaluate(DRAGS, [size for _ in range(2) for size in range(1, 51)])
     expect(page.locator("#crowd-words")).to_contain_text("With classes of at least 50")
-    page.screenshot(path=shots / "many-rows.png")
+    shoot(page, "many-rows.png")
     leaks = []
     with httpx.Client(
         headers={"authorization": f"Bearer {TOKEN}", "x-incrowd-session": "leak"}, timeout=60, verify=False
@@ -157,7 +157,7 @@ def test_many_rows_are_counted_at_once_and_dragging_k_is_smooth(opened, base, tm
     (shots / "many-rows.json").write_text(json.dumps({name: round(value, 3) for name, value in figures.items()}))
 
 
-def test_the_coarsening_dialog_is_for_everybody_also_on_a_phone(opened, base, shots):
+def test_the_coarsening_dialog_is_for_everybody_also_on_a_phone(opened, base, shoot):
     page = opened(bypass_csp=True)
     look(page, base, demo(page, rows=300))
     found = {}
@@ -182,7 +182,7 @@ def test_the_coarsening_dialog_is_for_everybody_also_on_a_phone(opened, base, sh
             assert box["x"] + box["width"] <= width
             assert page.eval_on_selector("#coarsening", "(one) => one.scrollWidth <= one.clientWidth")
             found |= barriers(page, f"{way} at {width}", [])
-            page.screenshot(path=shots / f"coarsening-{way}-{width}.png")
+            shoot(page, f"coarsening-{way}-{width}.png")
             page.keyboard.press("Escape")
     assert found == {}
     if not AXE.is_file():

@@ -12,9 +12,9 @@ LENSES = {"crowd": None, "risk": "#risk-view", "forecast": "#forecast-view", "le
 LENSES |= {"candidates": "#candidate-view", "attack": None, "curves": None, "report": "#report-view"}
 
 
-def test_the_whole_way_by_mouse(opened, shots, tmp_path):
+def test_the_whole_way_by_mouse(opened, shoot, tmp_path):
     page = opened(permissions=["clipboard-read", "clipboard-write"])
-    page.screenshot(path=shots / "1-data.png", full_page=True)
+    shoot(page, "1-data.png", full_page=True)
     page.select_option("#rows", "3000")
     page.click("#demo button[type=submit]")
     page.wait_for_url("**/crowd")
@@ -64,7 +64,7 @@ def test_the_whole_way_by_mouse(opened, shots, tmp_path):
     expect(page.locator(".group output")).to_contain_text("Choose what is known")
     page.click(".group .chip >> nth=0")
     page.wait_for_selector(".group output >> text=named correctly")
-    page.screenshot(path=shots / "2-crowd.png")
+    shoot(page, "2-crowd.png")
 
     page.fill("#population", "0.3 million")
     page.click("#assess")
@@ -75,7 +75,7 @@ def test_the_whole_way_by_mouse(opened, shots, tmp_path):
     expect(page.locator("#verdict-title")).to_have_text("No: low on average, but not for everybody")
     expect(page.locator("#risk-view .cards div")).to_have_count(4)
     expect(page.locator("#risk-view .chart[data-drawn=yes]")).to_have_count(3)
-    page.screenshot(path=shots / "3-risk.png", full_page=True)
+    shoot(page, "3-risk.png", full_page=True)
     page.evaluate("document.querySelectorAll('#risk-view details.fold').forEach((one) => { one.open = true; })")
     expect(page.locator("#risk-view .chart[data-drawn=yes]")).to_have_count(9)
     for figure in page.query_selector_all("#risk-view figure"):
@@ -94,7 +94,7 @@ def test_the_whole_way_by_mouse(opened, shots, tmp_path):
     assert "100%" in page.inner_text("#there")
     assert "counted" in page.inner_text("#there")
     assert page.inner_text("#there") != world
-    page.screenshot(path=shots / "4-forecast.png", full_page=True)
+    shoot(page, "4-forecast.png", full_page=True)
 
     page.click("#tab-leak")
     answered(page, "#leak-view")
@@ -103,7 +103,7 @@ def test_the_whole_way_by_mouse(opened, shots, tmp_path):
     answered(page, f"#leak-view:not([data-shown='{first}'])")
     expect(page.locator("#leak-view .cards")).not_to_have_text(before, use_inner_text=True)
     expect(page.locator("#leak-view .cards")).to_contain_text("k = ")
-    page.screenshot(path=shots / "5-leak.png", full_page=True)
+    shoot(page, "5-leak.png", full_page=True)
 
     page.click("#protection button[type=submit]")
     answered(page, "#candidate-view")
@@ -125,7 +125,7 @@ def test_the_whole_way_by_mouse(opened, shots, tmp_path):
         page.click("text=Download CSV")
     download.value.save_as(tmp_path / "safe.csv")
     assert len((tmp_path / "safe.csv").read_text().splitlines()) > 2_900
-    page.screenshot(path=shots / "6-candidates.png", full_page=True)
+    shoot(page, "6-candidates.png", full_page=True)
     copied(page, "#candidate-view", "protect")
     page.click("#tab-report")
     answered(page, "#report-view")
@@ -133,7 +133,7 @@ def test_the_whole_way_by_mouse(opened, shots, tmp_path):
         page.click("text=External report")
     assert download.value.suggested_filename.endswith("report-external.html")
     copied(page, "#report-view", "assess")
-    page.screenshot(path=shots / "7-report.png", full_page=True)
+    shoot(page, "7-report.png", full_page=True)
     page.click("#tab-candidates")  # nothing was lost by looking elsewhere
     expect(page.locator("#protected-title")).not_to_be_empty()
     original = page.url
@@ -211,7 +211,7 @@ def test_the_way_by_keyboard_alone(opened, base):
     expect(page.locator("#targets-said")).to_have_text("2")
 
 
-def test_the_crowd_is_drawn_and_a_record_is_seen_with_other_eyes(opened, base, shots):
+def test_the_crowd_is_drawn_and_a_record_is_seen_with_other_eyes(opened, base, shoot):
     page = opened()
     look(page, base, demo(page, rows=1_000))
     drawn = (
@@ -238,13 +238,13 @@ def test_the_crowd_is_drawn_and_a_record_is_seen_with_other_eyes(opened, base, s
         expect(page.get_by_role("table", name=name)).to_contain_text("••••")
     page.click("#person-view >> text=Show the values")
     page.wait_for_function("() => !document.querySelector('#person-view').innerText.includes('••••')")
-    page.screenshot(path=shots / "crowd-person.png", full_page=True)
+    shoot(page, "crowd-person.png", full_page=True)
     choose(page, "age_yrs")
     page.keyboard.press("n")
     page.wait_for_selector(f"#crowd-rows tr:first-child td:nth-child(2):not(:text-is('{alone:,}'))")
 
 
-def test_measured_points_are_forecast_without_a_table(opened, shots):
+def test_measured_points_are_forecast_without_a_table(opened, shoot):
     page = opened()
     page.click("text=Forecast from measured points")
     page.fill("#pasted", "n,accuracy\n100,1.7")
@@ -255,10 +255,10 @@ def test_measured_points_are_forecast_without_a_table(opened, shots):
     answered(page, "#view")
     page.click("text=the world")
     expect(page.locator("#there")).to_contain_text("95% interval")
-    page.screenshot(path=shots / "8-points.png", full_page=True)
+    shoot(page, "8-points.png", full_page=True)
 
 
-def test_every_lens_is_without_barriers_by_day_by_night_and_on_a_phone(opened, base, shots):
+def test_every_lens_is_without_barriers_by_day_by_night_and_on_a_phone(opened, base, shoot):
     page = opened(bypass_csp=True)  # axe is a script that the policy does not know
     table = demo(page)
     found = {}
@@ -279,7 +279,7 @@ def test_every_lens_is_without_barriers_by_day_by_night_and_on_a_phone(opened, b
             page.emulate_media(color_scheme=scheme)
             page.wait_for_function("scheme => document.documentElement.style.colorScheme === scheme", arg=scheme)
             expect(page.locator("body")).to_have_css("background-color", paper)
-            page.screenshot(path=shots / f"{step}-{scheme}.png", full_page=scheme == "light")
+            shoot(page, f"{step}-{scheme}.png", full_page=scheme == "light")
             found |= barriers(page, f"{scheme} {step}", [] if scheme == "light" else ["color-contrast"])
         page.set_viewport_size({"width": 390, "height": 844})
         page.emulate_media(color_scheme="light")
@@ -288,11 +288,11 @@ def test_every_lens_is_without_barriers_by_day_by_night_and_on_a_phone(opened, b
             assert len(page.query_selector_all("#risk-view details.fold:not([open])")) >= 4
             page.click("#risk-view details.fold summary >> nth=0")
             page.wait_for_selector("#risk-view details.fold[open]")
-        page.screenshot(path=shots / f"{step}-phone.png", full_page=True)
+        shoot(page, f"{step}-phone.png", full_page=True)
         for pane in ("columns", "protect") if step == "crowd" else ():
             page.click(f"#panes button[data-pane={pane}]")
             page.wait_for_function("() => document.documentElement.scrollWidth <= 390")
-            page.screenshot(path=shots / f"{pane}-phone.png", full_page=True)
+            shoot(page, f"{pane}-phone.png", full_page=True)
             found |= barriers(page, f"phone {pane}", [])
     assert found == {}
     if not AXE.is_file():

@@ -97,7 +97,7 @@ def show_forecast(answer: Forecast, others: dict[Any, CurveFit], *, from_curve: 
         terminal.heading("In classes smaller than k: violations of k-anonymity")
         rows = [[label] for label in labels]
         for estimate in answer.violations.values():
-            for i, (value, low, high) in enumerate(zip(estimate.value, estimate.low, estimate.high, strict=True)):
+            for i, (value, low, high) in enumerate(estimate.rows):
                 rows[i].append(f"{percent(value, answer.at[i])} ({percent_interval(low, high)})")
         terminal.table(["population", *(f"k = {k} (95% interval)" for k in answer.violations)], rows)
     h, gamma = answer.h, answer.gamma
@@ -136,7 +136,7 @@ def _show_shares(answer: Forecast, labels: list[str]) -> None:
     columns = [
         labels,
         [percent(value) for value in shares.value],
-        [percent_interval(low, high) for low, high in zip(shares.low, shares.high, strict=True)],
+        [percent_interval(low, high) for _, low, high in shares.rows],
         [large_number(people) for people in answer.people_named],
     ]
     heads = ["population", "named", "95% interval", "people named"]

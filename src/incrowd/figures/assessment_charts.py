@@ -245,10 +245,8 @@ def forecast_chart(result: Forecast, threshold: float | None = None) -> Any:
     """Correctness from the table's size to the world's, with its interval."""
     rows = sorted(
         (
-            {"people": float(people), "risk": float(risk), "low": float(low), "high": float(high)}
-            for people, risk, low, high in zip(
-                result.at, result.correctness.value, result.correctness.low, result.correctness.high, strict=True
-            )
+            {"people": float(people), "risk": risk, "low": low, "high": high}
+            for people, (risk, low, high) in zip(result.at, result.correctness.rows, strict=True)
         ),
         key=lambda row: row["people"],
     )

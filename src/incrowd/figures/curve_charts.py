@@ -85,12 +85,10 @@ def techniques_plot(curves: Mapping[str, Curve], forecasts: Mapping[str, Forecas
         forecasts: the line and the band of each, at many sizes.
     """
     lines = [
-        {"technique": name, "n": float(n), "correctness": float(v), "low": float(low), "high": float(high)}
+        {"technique": name, "n": float(n), "correctness": v, "low": low, "high": high}
         | {"people": large_number(float(n)), "named correctly": f"{percent(v)} ({percent_interval(low, high)})"}
         for name, one in forecasts.items()
-        for n, v, low, high in zip(
-            one.at, one.correctness.value, one.correctness.low, one.correctness.high, strict=True
-        )
+        for n, (v, low, high) in zip(one.at, one.correctness.rows, strict=True)
     ]
     points = [
         {"technique": name, "n": float(n), "correctness": float(v)}

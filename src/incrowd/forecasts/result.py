@@ -42,6 +42,11 @@ class Estimate(Result):
         values = np.asarray(value, dtype=np.float64)
         return cls(values, np.minimum(low, values), np.maximum(high, values))
 
+    @property
+    def rows(self) -> list[tuple[float, float, float]]:
+        """For each population the value, and the limits of its interval."""
+        return list(zip(self.value.tolist(), self.low.tolist(), self.high.tolist(), strict=True))
+
     def in_words(self, place: int) -> str:
         """A share at one of the populations, with its interval."""
         return f"{percent(self.value[place])} ({percent_interval(self.low[place], self.high[place])})"

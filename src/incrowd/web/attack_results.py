@@ -34,8 +34,8 @@ class AttackSummary(Model):
 class AttackResults(Model):
     """Attacks on a release in plain JSON types, without cells.
 
-    `not_run` are the attacks that were not tried, with the reason. `content` is the SHA-256 of the rows of the release and `made_by` that of its settings, null for a table from
-    elsewhere. Results of the first versions have only
+    `not_run` are the attacks that could not be tried, with the reason. `content` is the SHA-256 of the rows of the
+    release and `made_by` that of its settings, null for a table from elsewhere. Results of the first versions have only
     `above_limit`: the sentences on attacks that were above the limit of that time.
     """
 

@@ -37,11 +37,11 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
     rows = tuple(
         (
             whole(law.at[index]),
-            percent(law.correctness.value[index]),
-            percent_interval(law.correctness.low[index], law.correctness.high[index]),
+            percent(value),
+            percent_interval(low, high),
             percent(law.uniqueness.value[index]) if law.uniqueness is not None else "–",
         )
-        for index in range(len(law.at))
+        for index, (value, low, high) in enumerate(law.correctness.rows)
     )
     figure = Figure(
         "forecast",

@@ -146,7 +146,7 @@ def forecast_sentence(answer: Forecast, index: int) -> str:
     """The forecast for one population as a sentence."""
     size, name = large_number(float(answer.at[index])), answer.names[index]
     called = "" if name.replace(",", "").isdigit() else f" ({_NAMES_IN_WORDS.get(name, name)})"
-    value, low, high = (float(getattr(answer.correctness, side)[index]) for side in ("value", "low", "high"))
+    value, low, high = answer.correctness.rows[index]
     interval = "counted" if _is_counted(answer, index) else interval_at(answer.level, low, high)
     named = large_number(float(answer.people_named[index]))
     return f"Among {size} people{called}, {percent(value)} are named correctly ({interval}): about {named} people."
@@ -154,28 +154,19 @@ def forecast_sentence(answer: Forecast, index: int) -> str:
 
 def _is_counted(answer: Forecast, index: int) -> bool:
     """True if a number of the forecast is counted in the table, not estimated."""
-    low, high = (float(getattr(answer.correctness, side)[index]) for side in ("low", "high"))
+    _, low, high = answer.correctness.rows[index]
     return answer.method != "law" and float(answer.at[index]) <= answer.measured and low == high
 
 
 def _figure(name: str, curve: Curve, smooth: Forecast, answer: Forecast, baselines: Sequence[CurveFit]) -> Figure:
     rows = tuple(
         (
-            population(_NAMES_IN_WORDS.get(called, called), float(size)),
-            percent(float(value)),
-            "counted" if _is_counted(answer, index) else percent_interval(float(low), float(high)),
-            large_number(float(people)),
+            population(_NAMES_IN_WORDS.get(called, called), float(answer.at[index])),
+            percent(value),
+            "counted" if _is_counted(answer, index) else percent_interval(low, high),
+            large_number(float(answer.people_named[index])),
         )
-        for index, called, size, value, low, high, people in zip(
-            range(len(answer.names)),
-            answer.names,
-            answer.at,
-            answer.correctness.value,
-            answer.correctness.low,
-            answer.correctness.high,
-            answer.people_named,
-            strict=True,
-        )
+        for index, (called, (value, low, high)) in enumerate(zip(answer.names, answer.correctness.rows, strict=True))
     )
     return Figure(
         name,
