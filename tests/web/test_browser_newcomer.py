@@ -149,7 +149,7 @@ def test_on_a_low_screen_what_to_do_is_folded(opened, base, tmp_path, shoot):
     expect(page.locator("#todo ol")).to_be_visible()
 
 
-def test_on_a_phone_the_tour_covers_nothing_that_it_speaks_of(opened):
+def test_on_a_phone_the_tour_covers_nothing_that_it_speaks_of(opened, shoot):
     page = opened(viewport={"width": 390, "height": 844})
     page.click("#guided")
     page.wait_for_url("**/crowd#tour")
@@ -198,7 +198,7 @@ def test_what_is_said_in_several_places_is_the_same(opened, base, tmp_path, shoo
     figures = page.text_content("#risk-view script.figures")
     assert "fewer than 11" in figures
     assert "fewer than 5" not in figures
-    shoot(page, "158-same.png", full_page=True)
+    shoot(page, "159-same.png", full_page=True)
 
 
 def test_work_of_other_browsers_that_is_kept_leaves_the_first_page_alive(opened, base, app, monkeypatch):
@@ -244,7 +244,7 @@ def test_a_secret_that_is_left_out_is_no_secret_to_keep(opened, base, tmp_path, 
     expect(page.locator("#sensitive")).to_have_value("")
     expect(page.locator("#l")).to_have_value("")
     expect(page.locator("#beta")).to_have_value("")
-    shoot(page, "157-left-out.png")
+    shoot(page, "160-left-out.png")
     page.fill("#l", "2")
     page.click("#protection button[type=submit]")
     expect(page.locator("#refused")).to_contain_text("Choose the column that l = 2 is about")

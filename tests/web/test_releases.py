@@ -448,7 +448,7 @@ def test_a_yes_names_the_attacks_that_were_not_run(script, table, done):
 
 
 def test_a_button_counts_every_column_that_goes(script, table, done):
-    roles = ROLES | {"illness": "drop"}
+    roles = ROLES | {"illness": "identifier"}
     script.put(f"{table}/settings", json={"roles": roles, "rows_are_people": True})
     actions = script.get(f"{done(f'{table}/assessments', protection=True)}/actions").json()
     labels = [choice["label"] for one in actions for choice in one["choices"] if choice["protection"]]
