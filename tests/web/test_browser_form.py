@@ -78,9 +78,9 @@ def test_the_search_keeps_people_apart_who_were_not_asked_and_the_form_shows_it(
     expect(page.locator("#apart :checked")).to_have_count(3)
     assert chosen(page, "#apart") == NOT_ASKED
     expect(page.locator("#protected-title")).to_contain_text("Yes")
-    expect(page.locator("#tile-after small")).to_have_text("in the table; on conditions")
+    expect(page.locator("#tile-after small")).to_have_text("in the table; on 2 conditions")
     expect(page.locator("#tile-after")).to_have_attribute(
-        "title", re.compile("in the table; may go out, on conditions: partition, k = 11")
+        "title", re.compile("in the table; Yes, on 2 conditions: within the limits .partition, k = 11")
     )
     page.set_viewport_size({"width": 390, "height": 844})
     expect(page.locator("#tile-after small")).to_be_visible()  # a risk is never shown without whose it is
@@ -157,7 +157,7 @@ def test_further_demands_are_refused_beside_their_field_or_made_told_and_undone(
     page.fill("#suppress", "90 %")
     page.click("#protection button[type=submit]")
     answered(page, "#candidate-view")
-    told = "charge kept secret, beta = 40, keep: sex, widest: age_yrs=60, suppress = 0.9"
+    told = "charge kept secret, patzip left out, beta = 40, keep: sex, widest: age_yrs=60, suppress = 0.9"
     expect(page.locator("#shelf")).to_contain_text(told)
     job = page.get_attribute("#candidate-view", "data-shown")
     command = ask(page, "GET", f"/jobs/{job}/equivalent")["cli"]

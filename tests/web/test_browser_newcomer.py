@@ -1,8 +1,12 @@
 """What somebody found who used the app for the first time, in a browser: no answer is better than what is known."""
 
+from datetime import UTC, datetime
+
 import pytest
 from playwright.sync_api import expect
-from tests.web.browsing import answered, ask, look
+from tests.web.browsing import answered, ask, choose, demo, look
+
+from incrowd.web.models import KeptSession
 
 pytestmark = pytest.mark.xdist_group("browser-bench")  # one worker: the browser is started once
 ROLES = {"age": "quasi-identifier", "sex": "quasi-identifier", "shoe": "other", "city": "other"}
@@ -98,12 +102,21 @@ def test_small_things_are_said_in_full(opened, base, tmp_path, shoot):
     ask(page, "POST", f"/tables/{table}/protections", {})
     look(page, base, table, "candidates")
     answered(page, "#candidate-view")
-    expect(page.locator("#tile-after small")).to_have_text("in the table; on conditions")
+    expect(page.locator("#tile-after small")).to_have_text("in the table; on 2 conditions")
     cut = "(all) => all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent)"
     assert page.eval_on_selector_all(".tile small", cut) == []
-    expect(page.locator("#candidate-verdict details.condition summary")).to_have_text("on 2 conditions")
-    expect(page.locator("#shelf details.condition summary")).to_have_text("on 2 conditions")
+    expect(page.locator("#candidate-verdict details.condition summary")).to_have_text("the 2 conditions")
+    expect(page.locator("#shelf details.condition summary")).to_have_text("the 2 conditions")
     expect(page.locator("#candidate-view p.condition").first).to_be_visible()
+    for place in ("#candidate-title", "#protected-title", "#shelf .candidate > p:nth-child(2)"):
+        expect(page.locator(place)).to_have_text("Yes, on 2 conditions: within the limits")
+    assert "Yes, on 2 conditions: within the limits" in page.get_attribute("#tile-after", "title")
+    colours = {
+        page.eval_on_selector(place, "(one) => getComputedStyle(one).color")
+        for place in ("#candidate-title", "#protected-title", "#shelf .mark", "#candidate-view .stamp")
+    }
+    borderline = "getComputedStyle(document.getElementById('tile-after'), '::after').color"
+    assert colours == {page.evaluate(borderline)}
     shoot(page, "155-conditions.png")
     page.click("#select-all")
     expect(page.locator("#chosen")).to_have_text("4 columns selected")
@@ -148,3 +161,94 @@ def test_on_a_phone_the_tour_covers_nothing_that_it_speaks_of(opened, shoot):
         assert page.eval_on_selector(place, box)[0] < top - 100
         shoot(page, f"158-tour-{place[1:]}.png")
         page.locator("#tour button", has_text="Next").click()
+
+
+def test_what_is_said_in_several_places_is_the_same(opened, base, tmp_path, shoot):
+    page = opened(viewport={"width": 1366, "height": 850})
+    table = people(page, base, tmp_path)
+    (tmp_path / "other.csv").write_text("price,brand\n1,a\n2,b\n")
+    (tmp_path / "more.csv").write_text("age,sex\n31,f\n44,m\n")
+    for name in ("other", "more"):
+        page.goto(base)
+        page.set_input_files("#file", tmp_path / f"{name}.csv")
+        page.wait_for_url("**/crowd")
+    ask(page, "PUT", f"/tables/{table}/settings", {"roles": ROLES | {"city": "drop"}, "decided": ["city"]})
+    look(page, base, table)
+    expect(page.locator("#open-words")).to_contain_text("3 of 4 columns have only a suggested role")
+    expect(page.locator("#tile-risk small")).to_contain_text("3 undecided")
+    expect(page.locator(".column[data-column=city] .adds")).to_have_text("–")
+    expect(page.locator(".column[data-column=sex] .adds")).to_have_text("+0")
+    choose(page, "sex")
+    expect(page.locator("#inspector .bar-labels")).to_have_text("50.0%50.0%")
+    page.keyboard.press("s")
+    page.click("#undo")
+    expect(page.locator("#undone")).to_contain_text("Undone")
+    choose(page, "sex")
+    page.keyboard.press("q")
+    expect(page.locator("#undone")).to_be_empty()
+    foot, leaves = (page.locator(place).bounding_box() for place in ("#protection > .row:last-child", "#leaves-out"))
+    assert leaves is None or leaves["y"] < foot["y"]
+    page.click("#tab-attack")
+    expect(page.locator("#holdout option")).to_have_text(["none", "more.csv"])
+    expect(page.locator("#released option")).to_have_text(["nothing protected yet", "more.csv"])
+    page.set_input_files("#released-file", tmp_path / "other.csv")
+    expect(page.locator("#problem")).to_contain_text("other.csv has no column of this table")
+    page.click("#tab-risk")
+    answered(page, "#risk-view")
+    figures = page.text_content("#risk-view script.figures")
+    assert "fewer than 11" in figures
+    assert "fewer than 5" not in figures
+    shoot(page, "159-same.png", full_page=True)
+
+
+def test_work_of_other_browsers_that_is_kept_leaves_the_first_page_alive(opened, base, app, monkeypatch):
+    kept = KeptSession(name="ab" * 8, tables=2, bytes=3_000, used=datetime.now(UTC), in_use=False)
+    monkeypatch.setattr(app.state.server, "other_sessions", lambda session: [kept])
+    page = opened()
+    demo(page, rows=300)
+    page.goto(base)
+    expect(page.locator("#others")).to_contain_text("2 tables")
+    page.click(".look")
+    expect(page.locator(".preview table")).to_be_visible()
+    expect(page.locator("#open button[type=submit]")).to_be_enabled()
+
+
+def test_ticks_select_what_is_ticked_and_keys_work_after_select_all(opened, base, tmp_path):
+    page = opened()
+    people(page, base, tmp_path)
+    choose(page, "age")
+    for column in ("sex", "shoe", "city"):
+        page.click(f".column[data-column={column}] .tick")
+    expect(page.locator("#chosen")).to_have_text("3 columns selected")
+    page.click("#select-all")
+    page.keyboard.press("n")
+    expect(page.locator(".column[data-role=other][data-decided=yes]")).to_have_count(4)
+
+
+def test_a_secret_that_is_left_out_is_no_secret_to_keep(opened, base, tmp_path, shoot):
+    page = opened()
+    roles = ROLES | {"shoe": "sensitive"}
+    table = people(page, base, tmp_path, roles, protection={"k": 3, "leave_out": ["shoe"]})
+    expect(page.locator("#sensitive")).to_have_value("")  # not suggested
+    expect(page.locator("#l")).to_have_value("")
+    page.eval_on_selector("#k", "(k) => { k.value = 7; k.dispatchEvent(new Event('input', { bubbles: true })); }")
+    page.click("#protection button[type=submit]")
+    answered(page, "#candidate-view")
+    expect(page.locator("#refused")).to_be_empty()
+    page.uncheck("#leave-out input[value=shoe]")
+    page.select_option("#sensitive", "shoe")
+    page.fill("#l", "2")
+    page.eval_on_selector("#further", "(fold) => { fold.open = true; }")
+    page.fill("#beta", "3")
+    page.check("#leave-out input[value=shoe]")
+    expect(page.locator("#sensitive")).to_have_value("")
+    expect(page.locator("#l")).to_have_value("")
+    expect(page.locator("#beta")).to_have_value("")
+    shoot(page, "160-left-out.png")
+    page.fill("#l", "2")
+    page.click("#protection button[type=submit]")
+    expect(page.locator("#refused")).to_contain_text("Choose the column that l = 2 is about")
+    page.fill("#l", "")
+    page.click("#protection button[type=submit]")
+    expect(page.locator("#refused")).to_be_empty()
+    assert ask(page, "GET", f"/tables/{table}/settings")["settings"]["protection"]["sensitive"] is None

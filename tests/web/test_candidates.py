@@ -330,7 +330,7 @@ def test_columns_can_be_left_out_and_names_say_what_was_asked(script, table, pro
     for show in (False, True):  # a cell that was removed is no empty cell
         shown = script.post(f"/api/v1/jobs/{job}/rows", json={"show": show}).json()["rows"][0]
         assert (shown["after"][3], shown["changed"][3]) == (None, True)
-    assert name_of(ProtectionRequest(method="coarsen", resolution=8)) == "same ranges for everybody"
+    assert name_of(ProtectionRequest(method="coarsen", resolution=8), []) == "same ranges for everybody"
 
 
 def test_what_is_left_out_is_said_beside_the_table_and_in_the_record_to_sign(script, table, protect):
@@ -353,7 +353,10 @@ def test_a_yes_says_everywhere_what_it_rests_on_and_what_was_left_out(script, ta
     ]
     assert "in classes smaller than 11" in secret
     assert card["conditions"] == verdict["inside_reasons"]
-    assert (card["columns"], card["columns_left_out"]) == (4, 1)
+    assert (card["columns"], card["columns_left_out"]) == (4, ["city"])
+    assert card["name"] == "partition, k = 11, l = 2, without city"
+    assert card["headline"] == f"Yes, on {len(card['conditions'])} conditions: within the limits"
+    assert f"{card['headline']}</h2>" in script.get(f"/jobs/{job}/view").text
     view = script.get(f"/jobs/{job}/view").text
     assert f'<p class="condition">{secret}</p>' in view
     assert "1 of 4 columns left out" in view

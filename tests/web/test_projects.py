@@ -178,7 +178,7 @@ def test_a_record_and_a_reopened_project_have_the_further_demands(script, table,
 
 def test_the_seed_of_a_perturbation_is_in_no_name_and_no_record():
     asked = ProtectionRequest(method="perturb", steps=[ColumnStep(column="age", action="noise=0.1")], seed=4711)
-    assert "4711" not in name_of(asked)
+    assert "4711" not in name_of(asked, [])
     assert asked.further_in_words() == []
     assert asked.given_options()["seed"] == 4711
 

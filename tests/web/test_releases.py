@@ -389,3 +389,68 @@ def test_a_column_that_counts_as_known_whatever_was_said_has_its_reason_and_butt
     again = done(f"{table}/assessments", protection=False)
     assert "event" not in str(script.get(f"{again}/result").json()["verdict"]["undecided"])
     assert all("command" not in one["sentence"] for one in script.get(f"{again}/actions").json())
+
+
+def _open(script, header, rows, **roles):
+    """A table of these rows with these roles; its address."""
+    content = io.BytesIO("\n".join([header, *rows]).encode())
+    opened = script.post("/api/v1/tables", files={"file": ("people.csv", content)}).json()
+    address = f"/api/v1/tables/{opened['id']}"
+    named = {name: role.replace("_", "-") for name, role in roles.items()}
+    script.put(f"{address}/settings", json={"roles": named, "rows_are_people": True})
+    return address
+
+
+def test_spellings_are_joined_by_a_button(script, done):
+    secret = {0: ["Cancer", "cancer"], 1: ["flu", "asthma"], 2: ["flu", "asthma"]}
+    rows = [f"{20 + n % 3},{secret[n % 3][n // 3 % 2]}" for n in range(120)]
+    address = _open(script, "age,illness", rows, age="quasi_identifier", illness="sensitive")
+    assessed = done(f"{address}/assessments", protection=False)
+    (action,) = [one for one in script.get(f"{assessed}/actions").json() if one["does"] == "reading"]
+    assert [one["label"] for one in action["choices"]] == ["Join spellings"]
+    answer = script.post(f"{assessed}/actions/{action['number']}", json={"choice": 0})
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["settings"]["settings"]["roles"]["illness"] == "sensitive"
+    assert script.get(f"{address}/columns").json()["reading"]["fold"] is True
+    again = done(f"{address}/assessments", protection=False)
+    assert [one for one in script.get(f"{again}/actions").json() if one["does"] == "reading"] == []
+    assert "--fold" in script.get(f"{again}/equivalent").json()["cli"]
+    assert "fold=True" in script.get(f"{again}/equivalent").json()["python"]
+    script.patch(f"{address}/reading", json={"fold": None})
+    assert script.get(f"{address}/columns").json()["reading"]["fold"] is False
+
+
+def test_dates_are_read_by_a_button_where_the_order_is_open_and_else_it_is_said_who_does_it(script, done):
+    rows = [f"{n % 12 + 1:02}/{n // 12 % 12 + 1:02}/{1950 + n % 50},{n % 2}" for n in range(600)]
+    address = _open(script, "born,sex", rows, born="quasi_identifier", sex="quasi_identifier")
+    assessed = done(f"{address}/assessments", protection=False)
+    (action,) = [one for one in script.get(f"{assessed}/actions").json() if one["does"] == "reading"]
+    assert [one["label"] for one in action["choices"]] == ["The day is first", "The month is first"]
+    assert script.post(f"{assessed}/actions/{action['number']}", json={"choice": 1}).status_code == 200
+    columns = {one["name"]: one["type"] for one in script.get(f"{address}/columns").json()["columns"]}
+    assert columns["born"] == "date or time"
+    mixed = [row if n % 2 else f"{1950 + n % 50}-0{n % 9 + 1}-1{n % 9},1" for n, row in enumerate(rows)]
+    address = _open(script, "born,sex", mixed, born="quasi_identifier", sex="quasi_identifier")
+    actions = script.get(f"{done(f'{address}/assessments', protection=False)}/actions").json()
+    (action,) = [one for one in actions if "year-month-day" in one["sentence"]]
+    assert (action["does"], action["choices"]) == ("advice", [])
+    assert action["sentence"].endswith("There is no button for this: do it in the file, and open it again.")
+
+
+def test_a_yes_names_the_attacks_that_were_not_run(script, table, done):
+    script.put(f"{table}/settings", json={"roles": ROLES, "rows_are_people": True})
+    protected = done(f"{table}/protections", protection={"k": 11})
+    done(f"{table}/attacks", released=protected[-16:], kinds=["linkage", "inference", "membership"])
+    (card,) = script.get(f"{table}/candidates").json()
+    (said,) = [one for one in card["conditions"] if one.startswith("It was attacked")]
+    assert "Not run: inference (" in said
+    assert "membership (" in said
+
+
+def test_a_button_counts_every_column_that_goes(script, table, done):
+    roles = ROLES | {"illness": "identifier"}
+    script.put(f"{table}/settings", json={"roles": roles, "rows_are_people": True})
+    actions = script.get(f"{done(f'{table}/assessments', protection=True)}/actions").json()
+    labels = [choice["label"] for one in actions for choice in one["choices"] if choice["protection"]]
+    assert labels
+    assert all("without 1 column" in label for label in labels)

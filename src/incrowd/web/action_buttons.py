@@ -8,6 +8,8 @@ from incrowd.assessment import Assessment
 from incrowd.assessment.internal_reasons import why_known_anyway
 from incrowd.assessment.verdict import Action
 from incrowd.tables import SuggestedRole
+from incrowd.tables.formats import takes_option
+from incrowd.web.column_models import ReadingChanges
 from incrowd.web.fields import ChosenRole, Id, Model
 from incrowd.web.models import SettingsState, TableSettings
 from incrowd.web.protection_models import ProtectionRequest
@@ -16,10 +18,11 @@ from incrowd.wording import counted, display_names, listed, with_display_names
 
 
 class ActionChoice(Model):
-    """A button: the settings that it changes, or the protection that it starts."""
+    """A button: the settings or the reading of the file that it changes, or the protection that it starts."""
 
     label: str
     settings: TableSettings | None = None
+    reading: ReadingChanges | None = None
     protection: ProtectionRequest | None = None
 
 
@@ -27,7 +30,7 @@ class ActionView(Model):
     """An advised action; without choices it is advice only."""
 
     number: int
-    does: Literal["rows", "columns", "protect", "advice"]
+    does: Literal["rows", "columns", "reading", "protect", "advice"]
     sentence: str
     expected: dict[str, Any] | None
     choices: list[ActionChoice]
@@ -53,7 +56,7 @@ def list_actions(found: Assessment, table: OpenTable) -> list[ActionView]:
 
 
 def _view_action(number: int, action: Action, found: Assessment, table: OpenTable, shown: dict[str, str]) -> ActionView:
-    does: Literal["rows", "columns", "protect", "advice"] = "advice"
+    does: Literal["rows", "columns", "reading", "protect", "advice"] = "advice"
     choices: list[ActionChoice] = []
     sentence = action.sentence
     if "rows_are_people" in action.hint:
@@ -64,9 +67,16 @@ def _view_action(number: int, action: Action, found: Assessment, table: OpenTabl
         if parts:
             does, sentence = "columns", " ".join(words for _, words in parts)
             choices = [choice for some, _ in parts for choice in some]
+    elif reading := _reading_choices(action, table):
+        does, choices = "reading", reading
+    elif any(hint.startswith("null=") for hint in action.hint):
+        sentence += " Missing codes are stated beside the column, under “How it is read”."
+    elif not (action.hint or action.commands or action.protection):
+        sentence += " There is no button for this: do it in the file, and open it again."
     elif action.protection is not None:
         asked = ProtectionRequest(**action.protection)
-        without = f" without {counted(gone, 'column', 'columns')}" if (gone := len(asked.leave_out)) else ""
+        removed = {*asked.leave_out, *table.with_role("drop"), *table.with_role("identifier")}
+        without = f" without {counted(len(removed), 'column', 'columns')}" if removed else ""
         apart = ", those not asked kept apart" if asked.apart else ""
         does = "protect"
         choices = [ActionChoice(label=f"Protect with classes of {asked.k:,}{without}{apart}", protection=asked)]
@@ -74,6 +84,18 @@ def _view_action(number: int, action: Action, found: Assessment, table: OpenTabl
         choice.label = with_display_names(choice.label, shown)
     sentence = with_display_names(sentence, shown)
     return ActionView(number=number, does=does, sentence=sentence, expected=action.expected, choices=choices)
+
+
+def _reading_choices(action: Action, table: OpenTable) -> list[ActionChoice]:
+    """Buttons that read the file in another way: spellings as one, or dates by what comes first in them."""
+    if "fold" in action.hint:
+        return [ActionChoice(label="Join spellings", reading=ReadingChanges(fold=True))]
+    if any(hint.startswith("dates=") for hint in action.hint) and takes_option(table.source.file, "dates"):
+        return [
+            ActionChoice(label="The day is first", reading=ReadingChanges(dates="day-first")),
+            ActionChoice(label="The month is first", reading=ReadingChanges(dates="month-first")),
+        ]
+    return []
 
 
 def _row_choices(found: Assessment, table: OpenTable) -> list[ActionChoice]:

@@ -34,8 +34,8 @@ class AttackSummary(Model):
 class AttackResults(Model):
     """Attacks on a release in plain JSON types, without cells.
 
-    `content` is the SHA-256 of the rows of the release and `made_by` that of its settings, null for a table from
-    elsewhere. Results of the first versions have only
+    `not_run` are the attacks that could not be tried, with the reason. `content` is the SHA-256 of the rows of the
+    release and `made_by` that of its settings, null for a table from elsewhere. Results of the first versions have only
     `above_limit`: the sentences on attacks that were above the limit of that time.
     """
 
@@ -46,7 +46,16 @@ class AttackResults(Model):
     made_by: str | None = None
     copies: list[str] = Field(default_factory=list)
     attacks: list[AttackSummary] = Field(default_factory=list)
+    not_run: dict[str, str] = Field(default_factory=dict)
     above_limit: list[str] = Field(default_factory=list)
+
+    @property
+    def in_words(self) -> str:
+        """What the attacks found, and those that were not run, which nobody knows to fail."""
+        if not self.not_run:
+            return self.sentence
+        left = ", ".join(f"{name} ({reason})" for name, reason in self.not_run.items())
+        return f"{self.sentence} Not run: {left}."
 
     def successes(self, limit: float) -> list[str]:
         """The attacks that are above a limit, each in a sentence."""
@@ -70,6 +79,7 @@ def summarize_attacks(found: ReleaseAttacks, key: str, attacked: AttackedRelease
         content=attacked.release.rows_digest if attacked.release else None,
         made_by=attacked.made_by,
         copies=list(found.copies),
+        not_run={name: found.not_run[name] for name in found.not_tried},
         attacks=[AttackSummary(about=one.about, sentence=one.sentence, risk=list(one.risk)) for one in found.deciding],
     )
     return results.model_dump(exclude={"job", "above_limit"})

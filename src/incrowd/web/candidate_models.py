@@ -31,10 +31,11 @@ class Candidate(Model):
     `risk` is the average risk among the people of `basis`, `highest` that of the person at highest risk among those of
     `highest_basis`. `reason` is the main reason against a release other than the limits; `conditions` are what a yes
     depends on, with warnings and the results of attacks. `detail_words` say of what `detail` is a share, and what is
-    left out. `columns` counts those of the original; `perturbed` columns are changed by chance, and there is no
-    guarantee on classes then. `highest_before` is the highest risk of the original on the same basis, None if it is
-    not known; `population_unused` says why a given population does not count for the candidate. `least_kept` are
-    the columns that lost most detail; `same_as` names an older candidate with the same cells. `when_saved` are its
+    left out: `columns_left_out`, by their role or by the request. `columns` counts those of the original; `perturbed`
+    columns are changed by chance, and there is no guarantee on classes then. `highest_before` is the highest risk of
+    the original on the same basis, None if it is not known; `population_unused` says why a given population does not
+    count for the candidate. `least_kept` are the columns that lost most detail; `same_as` names an older candidate
+    with the same cells. `when_saved` are its
     numbers in the project that was reopened.
     """
 
@@ -67,7 +68,7 @@ class Candidate(Model):
     rows: int
     suppressed_rows: int
     columns: int
-    columns_left_out: int
+    columns_left_out: list[str]
     perturbed: list[str]
     when_saved: dict[str, Any] | None
 

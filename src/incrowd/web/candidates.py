@@ -72,7 +72,7 @@ def describe_candidate(job: Job, table: OpenTable, *, same_as: str | None = None
         rows=result["rows"],
         suppressed_rows=result["suppressed_rows"],
         columns=len(table.table.columns),
-        columns_left_out=len(result["removed"]),
+        columns_left_out=result["removed"],
         perturbed=perturbed,
         when_saved=earlier.summary if earlier else None,
     )
@@ -117,19 +117,19 @@ def detail_in_words(result: Mapping[str, Any], columns: int) -> str:
 
 def candidate_name(job: Job) -> str:
     """The name of a candidate: as the user named it, or by how it was protected."""
-    return job.name or name_of(protection_of(job))
+    return job.name or name_of(protection_of(job), result_of(job)["removed"])
 
 
-def name_of(made_by: ProtectionRequest) -> str:
-    """A name that says how a table was protected.
+def name_of(made_by: ProtectionRequest, removed: Sequence[str]) -> str:
+    """A name that says how a table was protected, and which columns were `removed`, by their role or by the request.
 
-    >>> name_of(ProtectionRequest(k=11, l=2, sensitive="illness"))
+    >>> name_of(ProtectionRequest(k=11, l=2, sensitive="illness"), [])
     'partition, k = 11, l = 2'
-    >>> name_of(ProtectionRequest(k=11, leave_out=["note"]))
-    'partition, k = 11, without note'
-    >>> name_of(ProtectionRequest(k=11, output="midpoint"))
+    >>> name_of(ProtectionRequest(k=11, leave_out=["note"]), ["note", "name"])
+    'partition, k = 11, without name and note'
+    >>> name_of(ProtectionRequest(k=11, output="midpoint"), [])
     'partition, k = 11, midpoints'
-    >>> name_of(ProtectionRequest(k=11, beta=2, sensitive="illness"))
+    >>> name_of(ProtectionRequest(k=11, beta=2, sensitive="illness"), [])
     'partition, k = 11, beta = 2'
     """
     parts = [PROTECTION_METHODS[made_by.method].label]
@@ -140,7 +140,7 @@ def name_of(made_by: ProtectionRequest) -> str:
     parts += (
         [_OUTPUTS[made_by.output] if isinstance(made_by.output, str) else "written by column"] if made_by.output else []
     )
-    parts += [f"without {_few(made_by.leave_out)}"] if made_by.leave_out else []
+    parts += [f"without {_few(sorted(removed))}"] if removed else []
     parts += [f"those asked {_few(made_by.apart)} apart"] if made_by.apart else []
     further = made_by.further_in_words()
     parts += further if len("".join(further)) < 60 else [counted(len(further), "further demand", "further demands")]
@@ -159,7 +159,7 @@ def name_candidates(jobs: Iterable[Job]) -> None:
     for job in candidates:
         if not job.name:
             made_by = protection_of(job)
-            name = name_of(made_by)
+            name = name_of(made_by, result_of(job)["removed"])
             if name in taken and made_by.secrets:
                 name += f", {_few(made_by.secrets)} kept secret"
             job.name = distinct_name(name, taken)

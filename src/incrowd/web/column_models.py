@@ -10,7 +10,7 @@ from pydantic import Field, StringConstraints
 from incrowd.tables.roles.column_role import Confidence
 from incrowd.web.crowd_models import CrowdQuestion
 from incrowd.web.fields import WHOLE, Columns, MissingCodes, Model, Name, Secret, Short
-from incrowd.web.models import ColumnInfo, Reading
+from incrowd.web.models import ColumnInfo, DateOrder, Reading
 from incrowd.web.protection_models import HierarchyRows, HierarchyRule
 
 Cell = Annotated[str, StringConstraints(max_length=2_000)]
@@ -106,6 +106,8 @@ class ReadingChanges(Model):
 
     null: MissingCodes | None = None
     sheet: Short | None = None
+    fold: bool | None = None
+    dates: DateOrder | None = None
     scales: Annotated[dict[Name, Secret | None], Field(max_length=2_000)] = {}
 
     def applied_to(self, how: Mapping[str, Any]) -> Reading:

@@ -2,18 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from incrowd.assessment.verdict import order_reasons
 from incrowd.web.attack_results import attacks_before, attacks_on, list_successes
 from incrowd.web.jobs import Job
+from incrowd.wording import counted
 
 _BEFORE = "The same protection was attacked before, and its rows may differ from these."
 
 
 def judge_candidate(candidate: Job) -> dict[str, Any]:
-    """The verdict on a candidate as JSON, with the attacks on it: one that is above the limit makes a yes a no."""
+    """The verdict on a candidate as JSON, with the attacks on it: one that is above the limit makes a yes a no.
+
+    The headline of a yes counts what it depends on.
+    """
+    verdict = _judge_with_attacks(candidate)
+    return with_counted_conditions(verdict, _list_conditions(candidate, verdict))
+
+
+def with_counted_conditions(verdict: Mapping[str, Any], conditions: Sequence[str]) -> dict[str, Any]:
+    """A verdict whose headline says on how many conditions it is a yes.
+
+    >>> with_counted_conditions({"decision": "within", "headline": "Yes: within the limits"}, ["..."])["headline"]
+    'Yes, on 1 condition: within the limits'
+    """
+    headline = verdict["headline"]
+    if verdict["decision"] == "within" and conditions:
+        headline = headline.replace("Yes:", f"Yes, on {counted(len(conditions), 'condition', 'conditions')}:", 1)
+    return {**verdict, "headline": headline}
+
+
+def _judge_with_attacks(candidate: Job) -> dict[str, Any]:
     result = candidate.answer().to_json()
     verdict: dict[str, Any] = result["verdict"]
     limit, recipient = result["threshold"], result["recipient"]
@@ -40,13 +61,16 @@ def judge_candidate(candidate: Job) -> dict[str, Any]:
 
 def list_conditions(candidate: Job) -> list[str]:
     """What a yes about a candidate depends on: results of attacks, warnings, and the conditions of its verdict."""
-    result, verdict = candidate.answer().to_json(), judge_candidate(candidate)
-    attacked = dict.fromkeys(f"It was attacked. {attack.sentence}" for attack in attacks_on(candidate))
-    earlier = dict.fromkeys(f"{_BEFORE} {attack.sentence}" for attack in attacks_before(candidate))
+    return _list_conditions(candidate, _judge_with_attacks(candidate))
+
+
+def _list_conditions(candidate: Job, verdict: Mapping[str, Any]) -> list[str]:
+    attacked = dict.fromkeys(f"It was attacked. {attack.in_words}" for attack in attacks_on(candidate))
+    earlier = dict.fromkeys(f"{_BEFORE} {attack.in_words}" for attack in attacks_before(candidate))
     return [
         *attacked,
         *earlier,
-        *warnings_of(result),
+        *warnings_of(candidate.answer().to_json()),
         *(verdict["inside_reasons"] if verdict["decision"] == "within" else []),
     ]
 

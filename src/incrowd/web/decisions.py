@@ -9,7 +9,7 @@ from incrowd.recipients import in_words, settle_limits, smallest_class
 from incrowd.reports.plain_page import html_table, plain_page
 from incrowd.web.candidate_jobs import is_candidate, without_rows
 from incrowd.web.candidates import describe_candidate, name_of
-from incrowd.web.conditions import judge_candidate, list_conditions
+from incrowd.web.conditions import judge_candidate, list_conditions, with_counted_conditions
 from incrowd.web.downloads import release_hashes
 from incrowd.web.fields import ROLE_WORDS
 from incrowd.web.jobs import Job
@@ -100,7 +100,8 @@ def _numbers_after(candidate: Job) -> DecidedNumbers:
 def _numbers_before(assessed: Job | None, candidate: Job | None) -> DecidedNumbers | None:
     """Numbers of the assessment; without one, the candidate's counts before protection, which have no verdict."""
     if assessed is not None:
-        return DecidedNumbers(**assessed.answer().summary)
+        summary = assessed.answer().summary
+        return DecidedNumbers(**with_counted_conditions(summary, summary["conditions"]))
     return None if candidate is None else DecidedNumbers(**candidate.answer().to_json()["before"])
 
 
@@ -158,11 +159,11 @@ def _list_protection(decision: RecordedDecision) -> Iterator[tuple[str, str]]:
     if protection is None:
         return
     yield from (("file", f"{name}, SHA-256 {digest}") for name, digest in decision.files.items())
-    yield "protected by", name_of(protection)
-    if protection.secrets:
-        yield "kept secret", ", ".join(protection.secrets)
     gone = {name for name, role in decision.settings.roles.items() if role in ("identifier", "drop")}
     left_out = [one.name for one in decision.table.columns if one.name in gone.union(protection.leave_out)]
+    yield "protected by", name_of(protection, left_out)
+    if protection.secrets:
+        yield "kept secret", ", ".join(protection.secrets)
     if left_out:
         yield "left out", ", ".join(left_out)
     if protection.apart:

@@ -87,11 +87,15 @@ class ServerLimits(Model):
     kept_in: str | None
 
 
+DateOrder = Literal["day-first", "month-first"]
+
+
 class Reading(Model):
     """Reading options of a file that cannot be detected in it.
 
     `null` are texts that mean a missing value, in all columns or in one: "NA,-9;age=97-99".
-    `scales` are the scales of columns: {"race": "nominal", "pain": "low<middle<high"}.
+    `scales` are the scales of columns: {"race": "nominal", "pain": "low<middle<high"}. `fold` joins texts that differ
+    only in case, blanks or Unicode form; `dates` says what comes first in dates where no day is above 12.
     """
 
     separator: Separator | None = None
@@ -99,6 +103,8 @@ class Reading(Model):
     null: MissingCodes | None = None
     sheet: Short | None = None
     skip_bad_lines: bool = False
+    fold: bool = False
+    dates: DateOrder | None = None
     scales: Annotated[dict[Name, Secret], Field(max_length=2_000)] = {}
 
     def options(self) -> dict[str, Any]:

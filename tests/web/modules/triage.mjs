@@ -34,6 +34,14 @@ test("one is selected, others are added, a range goes from the anchor", () => {
   assert.deepEqual([...select(one, all, "b", "toggle").selected], []);
   assert.deepEqual([...select({ selected: new Set(), anchor: null }, all, "c", "range").selected], ["c"]);
 });
+test("the first tick after a mere focus starts anew, and further ticks add to it", () => {
+  const all = ["a", "b", "c", "d"], focused = select({ selected: new Set(), anchor: null }, all, "a", "one");
+  const first = select(focused, all, "b", "tick"), second = select(first, all, "c", "tick");
+  assert.deepEqual([...first.selected], ["b"]);
+  assert.deepEqual([...second.selected], ["b", "c"]);
+  assert.deepEqual([...select(second, all, "b", "tick").selected], ["c"]);
+  assert.deepEqual([...select(focused, all, "b", "toggle").selected], ["a", "b"]); // with Ctrl, the one in focus is meant too
+});
 test("keys lead to a neighbour and stop at the ends", () => {
   const all = ["a", "b", "c"];
   assert.equal(neighbour(all, "b", "ArrowDown"), "c");

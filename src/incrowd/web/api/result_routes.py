@@ -178,6 +178,8 @@ def take_action(
     choice = choices[wanted]
     if choice.settings is not None:
         table.history.update(choice.settings)
+    if choice.reading is not None:
+        table = server.read_again(session, table, choice.reading.applied_to(table.source.how))
     if choice.protection is None:
         return ActionDone(settings=table.history.state)
     table.history.update(models.TableSettings(protection=choice.protection))  # so that the form shows it

@@ -1,7 +1,7 @@
 // The actions that the assessment advises, each with its buttons.
 import { announce, api, make, requestCounter, shorten, showProblem } from "./app.js";
 import { followJob } from "./jobs.js";
-import { allSaved, reloadSettings } from "./bench.js";
+import { allSaved, reloadSettings, reloadTable } from "./bench.js";
 import { listedCandidates } from "./candidates.js";
 import { showLens } from "./lenses.js";
 import { sameProtection } from "./ways.js";
@@ -15,7 +15,8 @@ async function takeAction(job, action, choice, button) {
     if (!(await allSaved())) return;
     const done = await api("POST", `/jobs/${job.id}/actions/${action.number}`, { choice });
     if (done.settings) {
-      await reloadSettings();
+      if (action.does === "reading") await reloadTable();
+      else await reloadSettings();
       document.dispatchEvent(new CustomEvent("advice-taken")); // assess again at once
     }
     if (done.job) {

@@ -27,6 +27,7 @@ function useSettings(saved) {
 
 /** Show a change at once and save it; changes are saved in order. `sent` is the part to send if it differs from what is shown. */
 export function changeSettings(changes, sent = changes) {
+  document.getElementById("undone").textContent = ""; // what was undone is not the last change any more
   clearProblem(); // a problem before this change is over, or is told again
   bench.settings = { ...bench.settings, ...changes };
   notify("settings");

@@ -4,7 +4,7 @@ import { announce, api, clearProblem, count, debounced, make, patch, percent, re
 import { isFinished, onJobChange, startJob } from "./jobs.js";
 import { bench, saveAndUse } from "./bench.js";
 import { basisInWords, drawAfter, savedInWords } from "./status-bar.js";
-import { foldConditions, foldedConditions } from "./conditions.js";
+import { foldConditions, foldedConditions, hasConditions } from "./conditions.js";
 import { comparePinned } from "./comparison.js";
 import { STAMPS, drawLeading } from "./leading-verdict.js";
 import { fillExample } from "./example-record.js";
@@ -23,8 +23,8 @@ const PINNED = `pinned ${table}`; // the key of the pinned candidates, which sur
 let cards = [], pinned = JSON.parse(sessionStorage.getItem(PINNED) ?? "[]"), comparedIds = "", picked = null, awaited = null, unlisted = null, renaming = false;
 
 /** The settings that made a candidate, in words for its card. */
-export function protectionInWords({ protection }) {
-  const { method, k, l, t, sensitive, resolution, leave_out: gone, apart, steps } = protection;
+export function protectionInWords({ protection, columns_left_out: gone = protection.leave_out }) {
+  const { method, k, l, t, sensitive, resolution, apart, steps } = protection;
   const size = resolution === null || resolution === undefined ? `k = ${count(k)}` : typeof resolution === "number" ? `${resolution} parts` : "parts by column";
   const parts = method === "perturb" ? [method] : [method, size]; // no guarantee on classes
   if (steps?.length) parts.push(steps.length > 4 ? `${steps.length} steps` : steps.map((one) => stepInWords(one)).join("; "));
@@ -64,7 +64,7 @@ function cardElement(one) {
   const meters = make("div", { class: "meters" },
     make("span", { class: "soft" }, "risk"), meter("risk", one.highest), make("span", {}, riskInWords(one)),
     make("span", { class: "soft" }, "detail"), meter("detail", one.detail), make("span", {}, `${percent(one.detail)} kept ${one.detail_words}`));
-  return make("li", { class: `candidate ${decision}`, "data-job": one.id, "data-current": one.id === current()?.id ? "yes" : "no", "data-stale": one.stale },
+  return make("li", { class: `candidate ${decision}`, "data-job": one.id, "data-current": one.id === current()?.id ? "yes" : "no", "data-stale": one.stale, "data-ifs": hasConditions(one) },
     make("p", { class: "headline" }, make("b", { class: "mark", "aria-hidden": "true" }, one.question_changed ? "↻" : STAMPS[one.decision]), make("bdi", {}, shorten(one.name, 80))),
     make("p", { class: "small soft" }, one.question_changed ? "roles, scales or the recipient have changed since: protect again" : one.headline),
     one.stale && !one.question_changed ? make("p", { class: "small soft" }, "other settings than those in the form") : null,
@@ -243,6 +243,7 @@ function focusIfAwaited(kind, title) {
 document.addEventListener("show-candidate", ({ detail }) => { showLens("candidates"); showCandidate(detail).then(() => focusOn(view.querySelector(".verdict h2"))); });
 document.addEventListener("protecting", () => { awaited = "protection"; picked = null; });
 document.addEventListener("comparing", () => { awaited = "frontier"; });
+document.addEventListener("protection-asked", () => view.querySelector(".instead")?.remove());
 document.addEventListener("protection-refused", () => view.toggleAttribute("data-older", Boolean(view.dataset.shown)));
 
 const showJob = showAnswersOf(KINDS, view, { again: () => document.getElementById("protection").requestSubmit(), failed: (job) => {

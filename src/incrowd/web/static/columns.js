@@ -3,23 +3,30 @@ import { bench, changeSettings, onChange } from "./bench.js";
 import { announce, count, debounced, make, patch, shorten } from "./app.js";
 import { addedRisk } from "./added-risk.js";
 import { inspect } from "./inspector.js";
-import { ROLES, assignRole, confirmRoles, reasonInWords, roleInWords, undecided, withReason } from "./roles.js";
+import { ROLES, assignRole, confirmRoles, mayBeKnown, reasonInWords, roleInWords, undecided, withReason } from "./roles.js";
 import { filterCounts, neighbour, select, shownColumns } from "./triage.js";
 
 const list = document.getElementById("columns"), search = document.getElementById("search"), filter = document.getElementById("filter"), order = document.getElementById("order");
 const selectAll = document.getElementById("select-all"), chosen = document.getElementById("chosen"), progress = document.getElementById("decided"), roleButtons = document.getElementById("role-buttons"), confirmAll = document.getElementById("confirm-all"), confirmButton = roleButtons.querySelector(".confirm");
 let state = { selected: new Set(), anchor: null }, focused = null, names = [];
 
+/** The people that a column makes unique: 0 is said too, and a column that is not counted says why. */
+function addsElement({ name }) {
+  const added = addedRisk.get(name)?.added_uniques, known = bench.settings.roles[name] === "quasi-identifier";
+  if (added !== undefined) return make("small", { class: "adds", title: known ? `${count(added)} people are alone because it is known` : `${count(added)} more people would be alone if it were known` }, `+${count(added)}`);
+  if (mayBeKnown(bench.columns, bench.settings).includes(name)) return null; // being counted
+  return make("small", { class: "adds", title: "Not counted: it is not passed on as it is" }, "–");
+}
+
 /** The row of a column: its role, the people it makes unique, and whether its role is decided. */
 function rowElement(column) {
   const role = bench.settings.roles[column.name], decided = bench.settings.decided.includes(column.name);
-  const added = addedRisk.get(column.name)?.added_uniques, known = role === "quasi-identifier";
   return make("li", {
     role: "option", class: "column", "data-column": column.name, "data-role": role, "data-decided": decided ? "yes" : "no",
     "aria-selected": String(state.selected.has(column.name)), tabindex: column.name === focused ? "0" : "-1",
     title: `${shorten(column.name, 200)}: ${column.type}${column.distinct === null ? "" : `, ${count(column.distinct)} distinct`}. ${reasonInWords(column, bench.settings)}`,
   }, make("i", { class: "tick", "aria-hidden": "true" }), make("bdi", { class: "name" }, shorten(column.name, 40)),
-  added ? make("small", { class: "adds", title: known ? `${count(added)} people are alone because it is known` : `${count(added)} more people would be alone if it were known` }, `+${count(added)}`) : null,
+  addsElement(column),
   make("span", { class: "role" }, ...roleInWords(column, bench.settings).map((words, index) => (index ? make("span", { class: "hidden" }, words) : words))));
 }
 
@@ -99,7 +106,7 @@ function focusColumn(name, how) {
 
 list.addEventListener("click", (event) => {
   const line = event.target.closest(".column");
-  if (line) focusColumn(line.dataset.column, event.shiftKey ? "range" : event.ctrlKey || event.metaKey || event.target.matches(".tick") ? "toggle" : "one");
+  if (line) focusColumn(line.dataset.column, event.shiftKey ? "range" : event.ctrlKey || event.metaKey ? "toggle" : event.target.matches(".tick") ? "tick" : "one");
 });
 list.addEventListener("keydown", (event) => {
   const role = ROLES.find(({ key }) => key === event.key.toLowerCase());
@@ -117,6 +124,7 @@ selectAll.addEventListener("click", () => {
   const some = new Set(areAllSelected() ? [] : names);
   state = { selected: some, anchor: some.size ? names[0] : null };
   draw();
+  rowOf(focused)?.focus({ preventScroll: true }); // so that the keys of the roles apply
   announce(some.size ? `${count(some.size)} columns selected.` : "No column is selected.");
 });
 roleButtons.addEventListener("click", (event) => {

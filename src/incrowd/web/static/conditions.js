@@ -27,8 +27,11 @@ export function conditionElements(sentences) {
 export function foldedConditions(candidate) {
   const { decision, sentence, conditions } = candidate, said = decision === "within" ? [conditionElement(sentence)] : [];
   if (conditions.length < 2) return conditionElements(candidateConditions(candidate));
-  return [...said, make("details", { class: "condition small" }, make("summary", {}, decision === "within" ? `on ${conditions.length} conditions` : `${conditions.length} remarks`), conditions.map(conditionElement))];
+  return [...said, make("details", { class: "condition small" }, make("summary", {}, decision === "within" ? `the ${conditions.length} conditions` : `${conditions.length} remarks`), conditions.map(conditionElement))];
 }
+
+/** True for a yes that depends on something: its colour is not that of a plain yes. */
+export const hasConditions = ({ decision, conditions }) => decision === "within" && conditions.length > 0;
 
 /** Fold the conditions that the server has written out in a result. */
 export function foldConditions(place) {

@@ -81,6 +81,8 @@ function moveTo(next) {
   const same = now && now.x.length === next.x.length;
   to = next;
   if (!same || still.matches || !canvas.isConnected) {
+    if (frame !== null) cancelAnimationFrame(frame); // it would move other marks than there are now
+    frame = null;
     now = { x: next.x.slice(), y: next.y.slice(), radius: next.radius.slice() };
     paint();
     return;

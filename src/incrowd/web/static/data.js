@@ -154,7 +154,7 @@ async function togglePreview(id, place, values) {
   try { await showPreview(id, place, values); place.querySelector("button").focus(); } catch (error) { showProblem(error); }
 }
 
-for (const item of document.querySelectorAll(".tables li")) {
+for (const item of document.querySelectorAll("#tables [data-table]")) {
   const id = item.dataset.table, place = item.querySelector(".preview"), button = item.querySelector(".look");
   button.addEventListener("click", async () => {
     const open = button.getAttribute("aria-expanded") === "true";
@@ -171,7 +171,7 @@ for (const item of document.querySelectorAll(".tables li")) {
 document.getElementById("delete-all")?.addEventListener("click", async () => {
   if (!confirm("Delete all tables, results and files of this browser? This cannot be undone.")) return;
   try {
-    for (const item of document.querySelectorAll(".tables li")) await api("DELETE", `/tables/${item.dataset.table}`);
+    for (const item of document.querySelectorAll("#tables [data-table]")) await api("DELETE", `/tables/${item.dataset.table}`);
     for (const job of await api("GET", "/jobs")) await api("DELETE", `/jobs/${job.id}`);
     location.reload();
   } catch (error) { showProblem(error); }

@@ -1,12 +1,13 @@
 // The inspector of a column: its facts, the reason for its suggested role, its distribution, values, and the risk it adds.
 import { addedRisk } from "./added-risk.js";
 import { bench } from "./bench.js";
-import { missingCodesFields, scaleField } from "./reading.js";
+import { missingCodesFields, scaleField, spellingsField } from "./reading.js";
 import { reasonInWords } from "./roles.js";
-import { api, count, debounced, make, patch, shorten, showProblem, table } from "./app.js";
+import { api, count, debounced, make, patch, percent, shorten, showProblem, table } from "./app.js";
 
 const place = document.getElementById("inspector");
 const histograms = new Map(); // by column, without values
+const LABELLED = 4; // bars that have room for a label each
 let shown = null, showsValues = false, readingIsOpen = false; // whether the reading options are unfolded
 
 /** A histogram; its last bar is all other values. */
@@ -16,7 +17,9 @@ function histogramElement(found) {
   const bars = make("div", { class: "histogram", role: "img", "aria-label": `${found.kind === "ranges" ? "Distribution over ranges" : "The most common values"}; the largest part has ${count(most)} rows` },
     all.map((rows, index) => make("i", { title: `${label(index)}${label(index) ? ": " : ""}${count(rows)} rows` })));
   all.forEach((rows, index) => { bars.children[index].style.height = `${Math.max(2, 100 * rows / most)}%`; });
-  return bars;
+  if (all.length > LABELLED) return bars;
+  const sum = all.reduce((total, rows) => total + rows, 0); // a few bars say nothing without their numbers
+  return make("div", {}, bars, make("div", { class: "bar-labels small soft" }, all.map((rows, index) => make("span", {}, `${found.labels && label(index) ? `${label(index)}: ` : ""}${percent(rows / sum)}`))));
 }
 
 /** The largest parts with their values, which are shown only on request. */
@@ -58,7 +61,7 @@ function fill(column, found) {
   const button = make("button", { type: "button", class: "quiet", "aria-pressed": String(showsValues), onclick: () => { showsValues = !showsValues; draw(column).catch(showProblem); } }, showsValues ? "Hide the values" : "Show values");
   const coarsen = bench.settings.roles[column.name] === "quasi-identifier" ? make("button", { type: "button", class: "quiet", onclick: () => document.dispatchEvent(new CustomEvent("coarsen", { detail: column.name })) }, "Coarsen…") : "";
   patch(place, [...factsElements(column), histogramElement(found), addedElement(column) ?? "", showsValues ? valuesElement(found) : "", make("p", { class: "row" }, button, coarsen),
-    make("details", { open: readingIsOpen }, make("summary", {}, "How it is read: scale, missing codes"), scaleField([column]), missingCodesFields(column) ?? "")]);
+    make("details", { open: readingIsOpen }, make("summary", {}, "How it is read: scale, missing codes, spellings"), scaleField([column]), missingCodesFields(column) ?? "", column.type === "text" ? spellingsField() : "")]);
 }
 const drawSoon = debounced((column) => { if (shown === column.name) draw(column).catch(showProblem); }, 120); // not for every row that the arrow keys pass
 

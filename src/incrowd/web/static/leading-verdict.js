@@ -1,6 +1,6 @@
 // Which verdict leads above the lenses: that of the current candidate once there is one, with that of the table as it is folded below it.
 import { make, patch, shorten } from "./app.js";
-import { foldedConditions } from "./conditions.js";
+import { foldedConditions, hasConditions } from "./conditions.js";
 
 export const STAMPS = { within: "✓", undecided: "?", exposed: "!", borderline: "≈", over: "✕" };
 const place = document.getElementById("candidate-verdict"), original = document.getElementById("original"), todo = document.getElementById("todo");
@@ -13,7 +13,7 @@ export function nameOriginal(headline) { original.querySelector("summary").textC
 export function showOriginal() { original.open = true; }
 
 function verdictElement(one) {
-  return make("section", { class: `verdict leading ${one.decision}`, "aria-labelledby": "candidate-title", "data-job": one.id, "data-stale": one.stale },
+  return make("section", { class: `verdict leading ${one.decision}`, "aria-labelledby": "candidate-title", "data-job": one.id, "data-stale": one.stale, "data-ifs": hasConditions(one) },
     make("p", { class: "stamp", "aria-hidden": "true" }, STAMPS[one.decision]),
     make("div", {},
       make("p", { class: "eyebrow" }, "Candidate ", make("bdi", {}, shorten(one.name, 80)), one.stale ? ", made by other settings than those in the form" : ""),

@@ -20,6 +20,11 @@ function drawChips(field, names, checked) {
 /** The checked columns of every field that has some to check. */
 export const checkedColumns = () => Object.fromEntries(fields.filter(({ kind }) => kind === "columns").map((field) => [field.name, held(field)]));
 
+/** Empty some options: what they are about is gone. */
+export function emptyFields(names) {
+  for (const { name, input, default: usual } of fields) if (names.includes(name)) input.value = usual ?? "";
+}
+
 /** Offer columns by their current roles, and those that are kept secret now; choices among them stay. */
 export function offerColumns(keptSecret) {
   secrets = keptSecret;

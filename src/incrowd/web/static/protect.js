@@ -6,6 +6,7 @@ import { allSaved, bench, changeSettings, classSize, onChange, saveAndUse } from
 import { checkDemands, readDemands } from "./demands.js";
 import { showLens } from "./lenses.js";
 import { checkedColumns, fillFields, offerColumns, readFields, showFields } from "./option-fields.js";
+import { fillSecrets, releasedSecrets, secretColumns, selectOption, selectSecrets } from "./kept-secrets.js";
 import { fillTables } from "./other-tables.js";
 import { focusWrongField } from "./question.js";
 import { undecided } from "./roles.js";
@@ -21,18 +22,6 @@ const ACTIONS = [
   ["keep=3", "keep 3 letters"], ["keep=2", "keep 2 letters"], ["keep=1", "keep 1 letter"], ["*", "hide it"],
 ];
 const BY_COLUMN = "by column"; // an output for each column, which the form cannot show
-const columnLists = new Map(); // lists of columns by the value of their option
-
-/** The value of an option that stands for several columns. */
-function listValue(names) {
-  const value = JSON.stringify(names);
-  columnLists.set(value, names);
-  return value;
-}
-/** The columns of an option in words. */
-const namesOf = (value) => shorten((columnLists.get(value) ?? [value]).join(", "), 60);
-/** The columns that the form keeps secret. */
-const secretColumns = () => columnLists.get(sensitive.value) ?? [sensitive.value].filter(Boolean);
 let knownColumns = [], filled = "", keptSecret = "", listed = "", untouched = true;
 const SOLVING = `solving ${table}`; // the key of the search that this tab has started, which survives a reload
 
@@ -50,10 +39,15 @@ export function refuse(error) {
   refused.replaceChildren(error.message, ...(error.link ?? []));
   document.dispatchEvent(new CustomEvent("protection-refused"));
 }
+/** Remove what was said about an earlier request. */
+function clearRefusals() {
+  clearProblem();
+  form.querySelectorAll(".wrong").forEach((one) => { one.textContent = ""; });
+  document.dispatchEvent(new CustomEvent("protection-asked"));
+}
 /** Refuse to start a job while a field is wrong or a change is not saved. */
 async function canStart() {
-  clearProblem();
-  refused.textContent = "";
+  clearRefusals();
   if (focusWrongField()) throw new Error("A number above is not right: see the field that is marked.");
   if (!(await allSaved())) throw new Error("A change before this was not accepted. Look at the settings, and press again.");
 }
@@ -72,12 +66,6 @@ function showFittingFields() {
   for (const [what, inputs] of Object.entries(FORM)) form.querySelectorAll(".for-" + what).forEach((one) => { one.hidden = !inputs.some(methodTakes); });
   if (FORM.columns.some(methodTakes) && columns.dataset.method !== method.value) drawColumns();
   if (methodTakes("perturbation") && columns.dataset.method !== method.value) drawPerturbation();
-}
-
-/** Select an option of a list; one that only a script can set is added to the list. */
-function selectOption(list, value, words = value) {
-  if (![...list.options].some((one) => one.value === value)) list.append(make("option", { value }, words));
-  list.value = value;
 }
 
 /** Draw the limits of single columns: their number of parts, or the steps of masking in their order. */
@@ -166,7 +154,8 @@ export async function protect(wanted = null) {
   showLens("candidates");
   document.dispatchEvent(new CustomEvent("protecting"));
 }
-form.addEventListener("submit", async (event) => { event.preventDefault(); try { await protect(readForm()); } catch (error) { refuse(error); } });
+form.addEventListener("submit", async (event) => { event.preventDefault(); clearRefusals(); try { await protect(readForm()); } catch (error) { refuse(error); } });
+form.addEventListener("change", (event) => { if (event.target.closest("#leave-out")) { fillSecrets(); showFittingFields(); } });
 form.addEventListener("input", (event) => { refused.textContent = ""; if (event.target === sensitive || event.target === l) suggested.hidden = true; showFittingFields(); });
 
 /** Start a comparison of all methods, with the class size of the form among the compared ones. */
@@ -174,7 +163,7 @@ export async function compare() {
   await canStart();
   const sizes = [3, 5, classSize(), 2 * classSize(), ...(methodTakes("k") ? [Number(k.value)] : [])];
   const sensible = [...new Set(sizes)].filter((size) => size >= 2 && size <= Math.max(2, bench.info.rows / 2)).sort((a, b) => a - b);
-  const secret = columnLists.get(sensitive.value) ?? (sensitive.value || null), { hierarchies, importance } = knownColumnOptions(), { apart, leave_out } = checkedColumns(), demands = { hierarchies, importance, apart, leave_out, l: secret ? parseNumber(l.value) : null };
+  const secrets = secretColumns(), secret = secrets.length > 1 ? secrets : secrets[0] ?? null, { hierarchies, importance } = knownColumnOptions(), { apart, leave_out } = checkedColumns(), demands = { hierarchies, importance, apart, leave_out, l: secret ? parseNumber(l.value) : null };
   await startJob(`/tables/${table}/frontiers`, { sensitive: secret, k: sensible, protection: demands });
   showLens("candidates");
   document.dispatchEvent(new CustomEvent("comparing"));
@@ -213,23 +202,16 @@ document.getElementById("compare").addEventListener("click", () => compare().cat
 
 /** Fill the lists of columns by the current roles; the choices stay. */
 function fillLists() {
-  const of = (role) => bench.columns.filter((column) => bench.settings.roles[column.name] === role), kept = sensitive.value;
-  knownColumns = of("quasi-identifier");
-  const secrets = of("sensitive").map(({ name }) => name);
-  sensitive.replaceChildren(make("option", { value: "" }, "no column"), ...secrets.map((name) => make("option", { value: name }, shorten(name))));
-  if (secrets.length > 1) sensitive.append(make("option", { value: listValue(secrets) }, `all ${secrets.length} of them`));
-  if (suggested.hidden) selectOption(sensitive, kept, namesOf(kept)); // a suggested value is suggested again
-  offerColumns(secretColumns());
+  knownColumns = bench.columns.filter(({ name }) => bench.settings.roles[name] === "quasi-identifier");
+  fillSecrets();
   delete columns.dataset.method;
 }
 
 /** Fill in the demands on secrets of the settings. */
 function fillDemands() {
-  const names = [bench.settings.protection.sensitive ?? []].flat(), value = names.length > 1 ? listValue(names) : names[0] ?? "";
-  selectOption(sensitive, value, namesOf(value));
   l.value = bench.settings.protection.l ?? "";
   t.value = bench.settings.protection.t ?? "";
-  offerColumns(names);
+  selectSecrets([bench.settings.protection.sensitive ?? []].flat());
 }
 
 /** Fill the form from the settings. */
@@ -239,12 +221,14 @@ function fill() {
   k.max = String(Math.max(50, kept.k));
   k.value = String(kept.k);
   if (typeof kept.resolution === "number") selectOption(resolution, String(kept.resolution));
+  const isFilled = fillFields(kept);
+  fillLists(); // without what is left out
   fillDemands();
   if (typeof (kept.output ?? "") === "string") selectOption(output, kept.output ?? "");
   else selectOption(output, BY_COLUMN, "by column, as a script has set it");
   selectOption(everybody, kept.population_table ?? "", "another table");
   suggested.hidden = true;
-  if (fillFields(kept) || kept.method !== "partition" || kept.output || kept.t) more.open = true; // filled fields are visible
+  if (isFilled || kept.method !== "partition" || kept.output || kept.t) more.open = true; // filled fields are visible
   delete columns.dataset.method;
 }
 
@@ -254,11 +238,10 @@ function suggest() {
     k.max = String(Math.max(50, classSize()));
     k.value = String(classSize());
   }
-  const secrets = bench.columns.filter((column) => bench.settings.roles[column.name] === "sensitive");
+  const secrets = releasedSecrets();
   if (suggested.hidden && (sensitive.value || !secrets.length)) return; // the user has chosen, or there is nothing to suggest
   suggested.hidden = !secrets.length;
-  sensitive.value = !secrets.length ? "" : secrets.length > 1 ? listValue(secrets.map(({ name }) => name)) : secrets[0].name;
-  offerColumns(secretColumns());
+  selectSecrets(secrets.map(({ name }) => name));
   l.value = secrets.length && secrets.every(({ distinct }) => distinct === null || distinct > 1) ? "2" : "";
   if (!secrets.length) return;
   suggested.textContent = `Suggested, for ${secrets.length > 1 ? `${secrets.length} columns are` : `${shorten(secrets[0].name)} is`} marked as secret: otherwise everybody who looks alike may have the same value.`;

@@ -31,6 +31,12 @@ export function scaleField(columns) {
     Object.keys(SCALES).map((scale) => make("option", { value: scale, selected: scale === now }, words(scale)))));
 }
 
+/** A switch that joins spellings, in every column of text. */
+export function spellingsField() {
+  const set = (event) => changeReading({ fold: event.target.checked || null }, event.target.checked ? "Spellings are joined." : "Spellings are kept apart.");
+  return make("label", { class: "choice" }, make("input", { type: "checkbox", id: "fold", checked: bench.reading.fold, onchange: set }), make("span", {}, "Join spellings that differ only in case, blanks or accents ", make("small", {}, "in every column of text")));
+}
+
 /** Fields for texts that mean a missing value: in this column (97-99 is a range), and in all columns of the file. */
 export function missingCodesFields(column) {
   if (!bench.takesNull) return null;

@@ -16,7 +16,7 @@ export const undecided = (columns, settings) => columns.filter((column) => !sett
 
 /** How many columns a count is made by while it leaves out undecided ones, which the verdict takes as known; in few words for a tile. Empty otherwise. */
 export function countedBy(columns, settings, { short = false } = {}) {
-  const known = withRole(columns, settings, "quasi-identifier"), open = undecided(columns, settings).filter((name) => !known.includes(name)).length, number = (value) => value.toLocaleString("en-US");
+  const known = withRole(columns, settings, "quasi-identifier"), left = undecided(columns, settings), open = left.every((name) => known.includes(name)) ? 0 : left.length, number = (value) => value.toLocaleString("en-US");
   const of = `by ${number(known.length)} of ${number(columns.length)}`;
   return !open ? "" : short ? `${of}; ${number(open)} undecided` : `${of} columns; ${number(open)} not decided`;
 }

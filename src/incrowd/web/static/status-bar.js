@@ -44,10 +44,10 @@ export function drawAfter(candidate) {
     return;
   }
   const state = candidate.stale ? "stale" : candidate.decision === "within" ? "done" : "open";
-  const ifs = state === "done" ? candidate.conditions : [], words = { stale: "old settings", done: ifs.length ? "may go out, on conditions" : "may go out", open: "not yes" }[state];
-  const short = state === "done" && ifs.length ? "on conditions" : words, basis = basisInWords(candidate.highest_basis); // the whole text is the title: a tile has about 30 letters
+  const ifs = state === "done" ? candidate.conditions : [], some = ifs.length === 1 ? "on 1 condition" : `on ${ifs.length} conditions`;
+  const short = { stale: "old settings", done: ifs.length ? some : "may go out", open: "not yes" }[state], words = state === "stale" ? short : candidate.headline, basis = basisInWords(candidate.highest_basis); // the whole text is the title: a tile has about 30 letters
   tile("after").toggleAttribute("data-ifs", ifs.length > 0);
-  fillTile("after", percent(candidate.highest), `${basis}; ${short}`, state, [`${basis}; ${words}: ${shorten(candidate.name, 40)}`, ...ifs]);
+  fillTile("after", percent(candidate.highest), `${basis}; ${short}`, state, [`${basis}; ${words} (${shorten(candidate.name, 40)})`, ...ifs]);
   fillTile("detail", percent(candidate.detail), "of columns known to others", "", [candidate.detail_words, ...(candidate.perturbed.length ? ["no class is promised"] : [`k = ${count(candidate.after.k)}`])]);
 }
 

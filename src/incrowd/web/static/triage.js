@@ -24,16 +24,20 @@ export function filterCounts(columns, settings, roles) {
   return Object.fromEntries(["all", "undecided", ...roles].map((filter) => [filter, counted(filter)]));
 }
 
-/** The selection after a click or a key. `how`: one (only this name), toggle (add or remove it), range (from the anchor to it). */
-export function select({ selected, anchor }, names, name, how) {
-  if (how === "toggle") {
+/**
+ * The selection after a click or a key. `how`: one (only this name), toggle (add or remove it), range (from the anchor to it), or tick,
+ * which is toggle, but starts anew after a mere focus (`focusOnly`): who ticks six boxes means six columns.
+ */
+export function select({ selected, anchor, focusOnly = false }, names, name, how) {
+  if (how === "tick" && focusOnly) return { selected: new Set([name]), anchor: name };
+  if (how === "tick" || how === "toggle") {
     const next = new Set(selected);
     if (!next.delete(name)) next.add(name);
     return { selected: next, anchor: name };
   }
   const from = names.indexOf(anchor), to = names.indexOf(name);
   if (how === "range" && from >= 0) return { selected: new Set(names.slice(Math.min(from, to), Math.max(from, to) + 1)), anchor };
-  return { selected: new Set([name]), anchor: name };
+  return { selected: new Set([name]), anchor: name, focusOnly: true };
 }
 
 /** The name that a key moves to from `name`; at an end the same one. */

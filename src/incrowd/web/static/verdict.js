@@ -3,6 +3,8 @@ import { showActions } from "./actions.js";
 import { embeddedJson, newestJob, showAnswersOf } from "./answers.js";
 import { make, showProblem, table } from "./app.js";
 import { isFinished, knownJobs, onJobChange, startJob } from "./jobs.js";
+import { colourByLimit } from "./class-colours.js";
+import { hasConditions } from "./conditions.js";
 import { drawAssessed, drawAssessing } from "./status-bar.js";
 import { allSaved, bench, onChange } from "./bench.js";
 import { nameOriginal, showOriginal } from "./leading-verdict.js";
@@ -35,6 +37,7 @@ function moveVerdict(shown) {
   const whole = knownJobs.get(shown.dataset.job)?.state === "done";
   made.querySelector("h2").before(make("p", { class: "eyebrow" }, whole ? "The table as it is" : "The table as it is: preliminary, not everything was looked at"));
   made.classList.toggle("preliminary", !whole);
+  made.toggleAttribute("data-ifs", hasConditions(embeddedJson(shown, "risk")));
   if (rest.length) sentence.after(make("details", { class: "reasons" }, make("summary", {}, `${rest.length} more reason${rest.length > 1 ? "s" : ""}`), rest));
   place.replaceChildren(made);
   nameOriginal(`${made.querySelector("h2").textContent}${whole ? "" : " (preliminary)"}`);
@@ -45,6 +48,8 @@ function moveVerdict(shown) {
 export function lowerCharts(shown) {
   const block = shown.querySelector("script.figures"), specs = JSON.parse(block.textContent);
   for (const name of ["class-sizes", "drivers"]) if (specs[name]) specs[name].height = Math.max(150, name === "drivers" ? 14 * (specs[name].data?.values?.length ?? 0) : 0); // every attribute has its name
+  const size = embeddedJson(shown, "risk")?.class_size;
+  if (size) colourByLimit(specs["class-sizes"], size);
   for (const { encoding } of [specs["class-sizes"], ...specs["class-sizes"]?.layer ?? []].filter(Boolean)) if (encoding?.color) encoding.color.legend = { title: null, columns: 2 };
   block.textContent = JSON.stringify(specs);
 }
