@@ -37,7 +37,7 @@ def test_assess_says_the_decision_in_words_and_exits_1_if_it_is_over(capsys, sta
     assert (code, "Undecided" in out) == (1, True)
     others = "oshpd_id,age_yrs,sex,ethncty,race,patzip,patcnty,los,diag_p,charge"
     code, out, _ = run(capsys, *asked, "--other", others)
-    assert (code, "Yes: within the limits" in out) == (0, True)
+    assert (code, "Yes, on conditions: within the limits" in out) == (0, True)
 
 
 def test_the_decision_fits_on_one_screen(capsys, stays):

@@ -80,7 +80,7 @@ def test_the_search_keeps_people_apart_who_were_not_asked_and_the_form_shows_it(
     expect(page.locator("#protected-title")).to_contain_text("Yes")
     expect(page.locator("#tile-after small")).to_have_text("in the table; on 2 conditions")
     expect(page.locator("#tile-after")).to_have_attribute(
-        "title", re.compile("in the table; Yes, on 2 conditions: within the limits .partition, k = 11")
+        "title", re.compile("in the table; Yes, on conditions: within the limits .partition, k = 11")
     )
     page.set_viewport_size({"width": 390, "height": 844})
     expect(page.locator("#tile-after small")).to_be_visible()  # a risk is never shown without whose it is

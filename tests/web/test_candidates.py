@@ -355,7 +355,7 @@ def test_a_yes_says_everywhere_what_it_rests_on_and_what_was_left_out(script, ta
     assert card["conditions"] == verdict["inside_reasons"]
     assert (card["columns"], card["columns_left_out"]) == (4, ["city"])
     assert card["name"] == "partition, k = 11, l = 2, without city"
-    assert card["headline"] == f"Yes, on {len(card['conditions'])} conditions: within the limits"
+    assert card["headline"] == "Yes, on conditions: within the limits"
     assert f"{card['headline']}</h2>" in script.get(f"/jobs/{job}/view").text
     view = script.get(f"/jobs/{job}/view").text
     assert f'<p class="condition">{secret}</p>' in view

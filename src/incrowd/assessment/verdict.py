@@ -40,6 +40,7 @@ _WORDS: Mapping[Decision, str] = {
     "exposed": "No: low on average, but not for everybody",
     "over": "No: the risk is too high",
 }
+YES_ON_CONDITIONS = "Yes, on conditions: within the limits"
 _IN_JSON = {"internal_reasons": "inside_reasons"}
 
 
@@ -168,6 +169,8 @@ class Verdict(Result):
         """The decision in a few words."""
         if self.decision == "undecided" and self.attacks_not_run and not self.undecided:
             return "Undecided: attacks that were not run"
+        if self.conditions:
+            return YES_ON_CONDITIONS
         return _WORDS[self.decision]
 
     @property

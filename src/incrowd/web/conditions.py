@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from incrowd.assessment.verdict import order_reasons
+from incrowd.assessment.verdict import YES_ON_CONDITIONS, order_reasons
 from incrowd.web.attack_results import attacks_before, attacks_on, list_successes
 from incrowd.web.jobs import Job
-from incrowd.wording import counted
 
 _BEFORE = "The same protection was attacked before, and its rows may differ from these."
 
 
 def judge_candidate(candidate: Job) -> dict[str, Any]:
-    """The verdict on a candidate as JSON, with the attacks on it: one that is above the limit makes a yes a no.
-
-    The headline of a yes counts what it depends on.
-    """
+    """The verdict on a candidate as JSON, with the attacks on it: one that is above the limit makes a yes a no."""
     verdict = _judge_with_attacks(candidate)
-    return with_counted_conditions(verdict, _list_conditions(candidate, verdict))
-
-
-def with_counted_conditions(verdict: Mapping[str, Any], conditions: Sequence[str]) -> dict[str, Any]:
-    """A verdict whose headline says on how many conditions it is a yes.
-
-    >>> with_counted_conditions({"decision": "within", "headline": "Yes: within the limits"}, ["..."])["headline"]
-    'Yes, on 1 condition: within the limits'
-    """
-    headline = verdict["headline"]
-    if verdict["decision"] == "within" and conditions:
-        headline = headline.replace("Yes:", f"Yes, on {counted(len(conditions), 'condition', 'conditions')}:", 1)
-    return {**verdict, "headline": headline}
+    if verdict["decision"] == "within" and _list_conditions(candidate, verdict):
+        return verdict | {"headline": YES_ON_CONDITIONS}
+    return verdict
 
 
 def _judge_with_attacks(candidate: Job) -> dict[str, Any]:

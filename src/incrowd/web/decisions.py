@@ -9,7 +9,7 @@ from incrowd.recipients import in_words, settle_limits, smallest_class
 from incrowd.reports.plain_page import html_table, plain_page
 from incrowd.web.candidate_jobs import is_candidate, without_rows
 from incrowd.web.candidates import describe_candidate, name_of
-from incrowd.web.conditions import judge_candidate, list_conditions, with_counted_conditions
+from incrowd.web.conditions import judge_candidate, list_conditions
 from incrowd.web.downloads import release_hashes
 from incrowd.web.fields import ROLE_WORDS
 from incrowd.web.jobs import Job
@@ -100,8 +100,7 @@ def _numbers_after(candidate: Job) -> DecidedNumbers:
 def _numbers_before(assessed: Job | None, candidate: Job | None) -> DecidedNumbers | None:
     """Numbers of the assessment; without one, the candidate's counts before protection, which have no verdict."""
     if assessed is not None:
-        summary = assessed.answer().summary
-        return DecidedNumbers(**with_counted_conditions(summary, summary["conditions"]))
+        return DecidedNumbers(**assessed.answer().summary)
     return None if candidate is None else DecidedNumbers(**candidate.answer().to_json()["before"])
 
 

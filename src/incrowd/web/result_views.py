@@ -10,7 +10,7 @@ from incrowd.assessment.sections.section import PENDING
 from incrowd.reports import DataTable
 from incrowd.reports.template_values import plain_document, plain_table, safe_json
 from incrowd.web.candidates import candidate_name, detail_in_words, population_unused
-from incrowd.web.conditions import judge_candidate, list_conditions, with_counted_conditions
+from incrowd.web.conditions import judge_candidate, list_conditions
 from incrowd.wording import Advice, chosen_percent, display_names, with_display_names
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ def view(environment: jinja2.Environment, session: Session, job: Job, form: str 
         plain = plain_document(outcome.value)
         columns = [one.column for one in outcome.value.roles.suggested]
         context = {**plain, "specs": safe_json(plain["specs"])}
-        context["verdict"] = with_counted_conditions(plain["verdict"], plain["verdict"]["inside_reasons"])
         context["notes"] = [_as_sentence(note, columns) for note in context["notes"]]
         opened = session.tables.get(job.table or "")  # the page shows its notes already, above every tab
         context["notes_on_page"] = [_as_sentence(note, columns) for note in (opened.table.notes if opened else ())]
