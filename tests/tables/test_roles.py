@@ -331,6 +331,13 @@ def test_amounts_of_a_household_number_none():
     assert roles({"household": np.repeat(np.arange(300), 3)})["household"] == "identifier"
 
 
+def test_households_with_many_rows_each_are_numbered():
+    draw = np.random.default_rng(0)
+    numbers = draw.integers(1, 1_001, 20_000)
+    assert roles({"household": numbers, "spent": draw.gamma(2, 5, 20_000).round(2)})["household"] == "identifier"
+    assert roles({"hh": [f"H{number:05d}" for number in numbers]})["hh"] == "identifier"
+
+
 def test_events_and_the_time_until_them_are_known():
     draw = np.random.default_rng(0)
     times, events = draw.integers(1, 4_000, 900), draw.integers(0, 2, 900)
