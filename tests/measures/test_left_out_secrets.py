@@ -7,7 +7,7 @@ import pytest
 
 from incrowd import assess, protect, read_table
 from incrowd.assessment import Question, find_release, judge_protected, judge_release
-from incrowd.measures import left_out_secret_facts
+from incrowd.measures import kept_column_facts, left_out_secret_facts
 from incrowd.protection import write_protected
 from incrowd.protection.marks import read_mark
 
@@ -111,7 +111,7 @@ def test_the_mark_tells_the_next_assessment_of_a_left_out_secret(tmp_path):
     question = Question(**KNOWN, sensitive=tuple(secrets), other=("rooms",), rows_are_people=True)
     (fact,) = read_mark(read_table(file)).given_back
     assert fact.gives_back == "wage"
-    assert any("which is secret and left out" in note for note in safe.notes)
+    assert any("back the left-out secret wage" in note for note in safe.notes)
     verdict = judge_release(file, question)
     assert (verdict.decision, verdict.giving_back) == ("exposed", (fact.column,))
     assert judge_release(file, replace(question, tolerate=0.5)).decision == "within"
@@ -139,3 +139,18 @@ def test_the_advice_leaves_out_what_gives_a_left_out_secret_back(tmp_path):
     found = find_release(table, Question(**question), **known, other=["rooms"], identifiers=[])
     assert found.passes
     assert {*found.protected.removed} == {*advice.protection["leave_out"]}
+
+
+def test_a_secret_that_is_left_out_of_a_table_that_is_released_as_it_is_is_looked_for():
+    region = np.random.default_rng(1).integers(0, 4, 600)
+    table = {"sex": np.arange(600) % 2, "region": region, "ill": np.array(list("abcd"))[region]}
+    found = assess(table, quasi_identifiers=["sex", "region"], sensitive=["ill"], recipient="public")
+    assert found.verdict.actions[0].protection["leave_out"] == ["ill"]
+
+
+@pytest.mark.parametrize("left_out", [[], ["wage"]])
+def test_where_nothing_was_made_coarser_nothing_but_a_left_out_secret_is_given_back(left_out):
+    draw, days = np.random.default_rng(1), np.repeat(np.arange(200), 10)
+    kept = {"days": days, "years": days / 365.25 + draw.normal(0, 0.01, days.size)}
+    table = kept | {"wage": draw.integers(0, 5, days.size)}
+    assert kept_column_facts(table, kept, ["days"], ["years"], coarse=[], left_out=left_out) == ()

@@ -331,6 +331,21 @@ def test_amounts_of_a_household_number_none():
     assert roles({"household": np.repeat(np.arange(300), 3)})["household"] == "identifier"
 
 
+@pytest.mark.parametrize("unit", [1, 100])
+def test_a_weight_of_a_body_may_have_a_code_or_be_in_hundredths(unit):
+    draw = np.random.default_rng(0)
+    weight = draw.normal(75, 15, 2_000).round() * unit
+    weight[:40] = 99_999
+    assert roles({"weight": weight, "height": draw.normal(170, 10, 2_000).round()})["weight"] == "quasi-identifier"
+
+
+def test_households_with_many_rows_each_are_numbered():
+    draw = np.random.default_rng(0)
+    numbers = draw.integers(1, 1_001, 20_000)
+    assert roles({"household": numbers, "spent": draw.gamma(2, 5, 20_000).round(2)})["household"] == "identifier"
+    assert roles({"hh": [f"H{number:05d}" for number in numbers]})["hh"] == "identifier"
+
+
 def test_events_and_the_time_until_them_are_known():
     draw = np.random.default_rng(0)
     times, events = draw.integers(1, 4_000, 900), draw.integers(0, 2, 900)

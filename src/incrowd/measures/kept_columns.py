@@ -95,7 +95,7 @@ def kept_column_facts(
     regained = left_out_secret_facts(
         *(original, released, names, kept, left_out, person), coarse=changed, secrets=secrets
     )
-    if not changed and left_out:
+    if not changed:
         return regained
     persons = [] if person is None or person in (*names, *kept) else [person]
     # samples must not depend on row order

@@ -99,13 +99,11 @@ class LabelCoverage:
 
         Args:
             name: the column.
-            among: mask of the original records that count.
-
-        Of a suppressed cell, only the original records count that no other label covers.
+            among: mask of the original records that count. Of a suppressed cell, those that no other label covers.
 
         Returns:
-            Two codes of the column for every released record, both -1 if its label is not understood or covers none of
-            the records; None if even the shorter comparison takes too long.
+            Two codes of the column for every released record, both -1 if its label is neither understood nor a
+            suppressed cell, or covers none of the records; None if even the shorter comparison takes too long.
         """
         compared = [*self._before]
         covered = self._cover(compared, True, along=name, among=among)
@@ -125,8 +123,10 @@ class LabelCoverage:
             np.maximum.at(largest, cell[found], covered.keys[high[found] - 1] % size)
             starts += np.bincount(low[found], minlength=starts.size) - np.bincount(high[found], minlength=starts.size)
         alone = np.flatnonzero(np.cumsum(starts)[:-1] == 0)
-        again = self._cover(compared, True, along=name, among=among)
-        if again is not None and alone.size and (runs.is_understood | runs.is_suppressed).all():
+        again = None
+        if alone.size and runs.is_suppressed.any() and (runs.is_understood | runs.is_suppressed).all():
+            again = self._cover(compared, True, along=name, among=among)
+        if again is not None:
             for cell, low, high in again.parts:
                 first, last = np.searchsorted(alone, low), np.searchsorted(alone, high)
                 found = (first < last) & ~is_understood[cell]

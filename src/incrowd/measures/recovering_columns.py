@@ -240,7 +240,7 @@ class RegainedSecret(RecoveringColumn):
     def sentence(self) -> str:
         """What the columns tell, in words."""
         verbs = "are kept and together give" if self.others else "is kept and gives"
-        return f"{listed([*self.others, self.column])} {verbs} back {self.gives_back}, which is secret and left out,"
+        return f"{listed([*self.others, self.column])} {verbs} back the left-out secret {self.gives_back}"
 
     @property
     def consequence(self) -> str:

@@ -153,7 +153,7 @@ def facts_of_tables(
     given_back: tuple[RecoveringColumn, ...] = ()
     if coarse or left_out:
         is_aligned = before.rows == released.rows and not shuffled
-        ranges = numbers_as_ranges(before, released, coarse) if is_aligned else released
+        ranges = numbers_as_ranges(before, released, coarse) if coarse and is_aligned else released
         given_back = kept_column_facts(
             *(before, ranges, quasi_identifiers, kept, person),
             coarse=coarse,

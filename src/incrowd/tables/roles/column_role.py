@@ -254,7 +254,9 @@ def _has_many(facts: ColumnFacts) -> bool:
 
 def _are_amounts(facts: ColumnFacts) -> bool:
     """True if whole numbers are amounts and number no households: many rows share each, or most are round."""
-    if facts.low is None or is_numbered(facts):
+    if facts.low is None or numbers_people(facts):  # a household may have many rows: purchases, waves
+        return False
+    if is_numbered(facts):
         return facts.repeats > _IN_HOUSEHOLD
     is_round = sum(cell % 10 == 0 for cell in facts.sample) > _ROUND * len(facts.sample)
     return is_round or facts.repeats > _IN_HOUSEHOLD

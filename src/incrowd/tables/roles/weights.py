@@ -80,7 +80,8 @@ def find_weight(facts: ColumnFacts, *, bodies: bool, in_codebook: bool, alone: b
         reason = f"its name says that it is a sampling weight of {of_whom}{doubt}"
         return WeightEvidence("weight", reason, "high" if positive else "medium", rank)
     counts_people = positive and _weighs(facts)
-    beyond_bodies = (facts.high or 0.0) > _HEAVIEST and facts.low >= 0
+    beyond = sum(cell > _HEAVIEST for cell in facts.sample)  # one cell may be a code of a missing weight: 99999
+    beyond_bodies = facts.low >= 0 and beyond > len(facts.sample) / 2
     if kind in {"plain", "joined"} and (beyond_bodies or (kind == "joined" and _is_like_nothing_else(facts))):
         doubt = "" if positive else "; it is zero or missing in some records, which then represent nobody"
         reason = f"its name and its values, which no body weighs, are those of a sampling weight{doubt}"
