@@ -113,7 +113,7 @@ def _in_order_of_labels(ranks: _Codes, runs: tuple[_Codes, _Codes, _Codes], has_
 
 
 def merge_values(runs: Runs) -> Runs:
-    """The same runs with one rank for all neighbouring values that no label tells apart."""
+    """Runs in which neighbouring values that no label tells apart have one rank."""
     limits = distinct_values(np.concatenate([runs.low, runs.high]))
     ranks, low, high = (np.searchsorted(limits, one, side="right") for one in (runs.ranks, runs.low, runs.high))
     owner = np.repeat(np.arange(runs.counts.size), runs.counts)
