@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from incrowd._support.distinct import distinct_values
 from incrowd.backends import Coded, class_numbers, pack
+from incrowd.backends.arrow_columns import is_text
 from incrowd.measures.columns_together import read_released
 from incrowd.measures.compared_release import ComparedRelease
 from incrowd.measures.quantities import Floats, Quantity, read_quantity
@@ -155,8 +156,7 @@ def _find_order(
 
 def _are_comparable(one: pa.DataType, other: pa.DataType) -> bool:
     """True if both columns may hold dates, or both numbers; texts may hold either."""
-    has_text = any(pa.types.is_string(kind) or pa.types.is_large_string(kind) for kind in (one, other))
-    return has_text or pa.types.is_temporal(one) == pa.types.is_temporal(other)
+    return is_text(one) or is_text(other) or pa.types.is_temporal(one) == pa.types.is_temporal(other)
 
 
 def _are_days(columns: Sequence[Coded]) -> bool:

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded
+from incrowd.backends.arrow_columns import is_text
 from incrowd.errors import InputError
 from incrowd.protection.problem import Problem
 from incrowd.tables import Choice, parse_generalised
@@ -220,7 +221,7 @@ def as_written(values: pa.Array) -> pa.Array:
     ['York', '{*}', '{"{a,b}"}']
     """
     text = as_text(values)
-    if not pa.types.is_string(values.type) and not pa.types.is_large_string(values.type):
+    if not is_text(values.type):
         return text
     generalised = may_be_generalised(text)
     for at in np.flatnonzero(generalised).tolist():

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from incrowd._support.distinct import run_starts
 from incrowd._support.progress import Progress, part, silent
 from incrowd.backends import Coded, class_numbers, encode, pack
 from incrowd.curves import Curve, sparse_curve
@@ -175,7 +176,7 @@ def protect_trajectories(
         known,
         anonymity.k,
         who.size,
-        who.size - int(np.count_nonzero(np.diff(owner[keep], prepend=-1))),
+        who.size - run_starts(owner[keep]).size,
         point.size,
         int(np.count_nonzero(~keep)),
         unicity[0],

@@ -73,7 +73,7 @@ def shares_exact_amounts(table: Table, one: SuggestedRole) -> bool:
         return False
     order = np.argsort(amounts)
     values = np.rint(units[whole[0]][order]).astype(np.int64)
-    times = np.bincount(column.codes, minlength=column.size)[: column.filled_size][order]
+    times = column.tally[: column.filled_size][order]
     values, times = values[values % _ROUND != 0], times[values % _ROUND != 0]
     few = np.where(times <= IN_HOUSEHOLD, times, 0)
     near = 0
