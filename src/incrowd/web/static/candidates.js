@@ -20,7 +20,7 @@ const STREAMED = ["csv", "tsv", "parquet", "pq"]; // never refused for their cel
 const shelf = document.getElementById("shelf"), view = document.getElementById("candidate-view"), frontierView = document.getElementById("frontier-view"), section = document.getElementById("shelf-section");
 const reports = new Map(); // jobs of reports by candidate
 const PINNED = `pinned ${table}`; // the key of the pinned candidates, which survive a reload of this tab
-let cards = [], pinned = JSON.parse(sessionStorage.getItem(PINNED) ?? "[]"), comparedIds = "", picked = null, awaited = null, unlisted = null, renaming = false;
+let cards = [], pinned = JSON.parse(sessionStorage.getItem(PINNED) ?? "[]"), comparedIds = "", picked = null, lastFitting = null, awaited = null, unlisted = null, renaming = false;
 
 /** The settings that made a candidate, in words for its card. */
 export function protectionInWords({ protection, columns_left_out: gone = protection.leave_out }) {
@@ -136,10 +136,11 @@ function compareIfChanged(isAwaited = false) {
 }
 const refreshSoon = debounced(() => refresh().then(showMatching).catch(showProblem), 60);
 
-/** After undo or redo, show the candidate of the form's settings if the one shown is stale. */
+/** After undo or redo, show the candidate of the form's settings if the one shown has become stale; one that was stale when it was chosen stays. */
 function showMatching() {
-  const fits = current();
-  if (fits && !fits.stale && view.dataset.shown && view.dataset.shown !== fits.id && cards.find((one) => one.id === view.dataset.shown)?.stale) showCandidate(fits.id);
+  const fits = current(), seen = cards.find((one) => one.id === view.dataset.shown);
+  if (seen && !seen.stale) lastFitting = seen.id;
+  if (fits && !fits.stale && seen?.stale && seen.id === lastFitting) showCandidate(fits.id);
 }
 
 async function showCandidate(id) {
