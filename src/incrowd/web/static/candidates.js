@@ -28,7 +28,7 @@ export function protectionInWords({ protection, columns_left_out: gone = protect
   const size = resolution === null || resolution === undefined ? `k = ${count(k)}` : typeof resolution === "number" ? `${resolution} parts` : "parts by column";
   const parts = method === "perturb" ? [method] : [method, size]; // no guarantee on classes
   if (steps?.length) parts.push(steps.length > 4 ? `${steps.length} steps` : steps.map((one) => stepInWords(one)).join("; "));
-  const secrets = sensitive ? [sensitive].flat() : [];
+  const secrets = sensitive ? [sensitive].flat().filter((name) => !gone.includes(name)) : []; // one that is left out is not kept secret
   const named = (names) => (names.length > 2 ? `${names.length} columns` : names.map((name) => shorten(name, 20)).join(" and "));
   if (secrets.length) parts.push(`${named(secrets)} kept secret`);
   if (gone.length) parts.push(`${named(gone)} left out`);
