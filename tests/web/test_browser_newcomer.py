@@ -44,6 +44,21 @@ def test_advice_that_an_attack_took_back_says_so_and_the_decision_is_about_what_
     shoot(page, "151-decide.png")
 
 
+def test_a_candidate_of_other_settings_is_shown_and_stays(opened, base, tmp_path):
+    page = opened(viewport={"width": 1400, "height": 900})
+    table = people(page, base, tmp_path)
+    made = []
+    for k in (11, 5):
+        ask(page, "PATCH", f"/tables/{table}/settings", {"protection": {"k": k}})
+        made.append(ask(page, "POST", f"/tables/{table}/protections", {})["id"])
+    look(page, base, table, "candidates")
+    answered(page, f"#candidate-view[data-shown='{made[1]}']")
+    with page.expect_response(f"**/tables/{table}/candidates"):  # the list is read again, and what is shown stays
+        page.click(f"#shelf .candidate[data-job='{made[0]}'] button.show")
+    page.wait_for_timeout(500)
+    answered(page, f"#candidate-view[data-shown='{made[0]}']")
+
+
 def test_a_count_by_some_columns_is_no_all_clear(opened, base, tmp_path, shoot):
     page = opened(viewport={"width": 1400, "height": 900})
     table = people(page, base, tmp_path)

@@ -335,11 +335,13 @@ def test_columns_can_be_left_out_and_names_say_what_was_asked(script, table, pro
 
 def test_what_is_left_out_is_said_beside_the_table_and_in_the_record_to_sign(script, table, protect):
     script.patch(f"{table}/settings", json={"roles": {"city": "identifier"}})
-    job = protect(k=5, leave_out=["illness"])
+    job = protect(k=5, leave_out=["illness"], sensitive=["illness"])
     assert "Left out: <b>city</b>, <b>illness</b>." in script.get(f"/jobs/{job}/view").text
     new = {"decision": "later", "by": "A. Reviewer", "candidate": job}
     assert script.post(f"{table}/decisions", json=new).status_code == 201
-    assert "<td>left out</td><td>city, illness</td>" in script.get(f"{table}/record.html").text
+    record = script.get(f"{table}/record.html").text
+    assert "<td>left out</td><td>city, illness</td>" in record
+    assert "kept secret" not in record  # it is not in the release
 
 
 def test_a_yes_says_everywhere_what_it_rests_on_and_what_was_left_out(script, table, protect, wait_for):

@@ -159,9 +159,10 @@ def name_candidates(jobs: Iterable[Job]) -> None:
     for job in candidates:
         if not job.name:
             made_by = protection_of(job)
-            name = name_of(made_by, result_of(job)["removed"])
-            if name in taken and made_by.secrets:
-                name += f", {_few(made_by.secrets)} kept secret"
+            left_out = result_of(job)["removed"]
+            name = name_of(made_by, left_out)
+            if name in taken and (secrets := made_by.released_secrets(left_out)):
+                name += f", {_few(secrets)} kept secret"
             job.name = distinct_name(name, taken)
             taken.add(job.name)
 

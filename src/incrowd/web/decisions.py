@@ -161,8 +161,8 @@ def _list_protection(decision: RecordedDecision) -> Iterator[tuple[str, str]]:
     gone = {name for name, role in decision.settings.roles.items() if role in ("identifier", "drop")}
     left_out = [one.name for one in decision.table.columns if one.name in gone.union(protection.leave_out)]
     yield "protected by", name_of(protection, left_out)
-    if protection.secrets:
-        yield "kept secret", ", ".join(protection.secrets)
+    if secrets := protection.released_secrets(left_out):
+        yield "kept secret", ", ".join(secrets)
     if left_out:
         yield "left out", ", ".join(left_out)
     if protection.apart:

@@ -122,6 +122,10 @@ class ProtectionRequest(_Declared):
         """The sensitive columns, as a list."""
         return [self.sensitive] if isinstance(self.sensitive, str) else list(self.sensitive or [])
 
+    def released_secrets(self, left_out: Collection[str]) -> list[str]:
+        """The sensitive columns that are kept secret within a release: one that is left out is not in it."""
+        return [name for name in self.secrets if name not in left_out]
+
     def given_options(self) -> dict[str, Any]:
         """The options that differ from their defaults, as `protect` takes them; a table is an id."""
         values = {name: getattr(self, name) for name in ASKED}

@@ -50,6 +50,7 @@ test("a risk says whose it is, and detail says of what", () => {
 test("a card says what made it", () => {
   const protection = { method: "partition", k: 11, l: 2, t: null, sensitive: ["income", "illness", "faith"], leave_out: ["note"], apart: [], hierarchies: {}, importance: {} };
   assert.equal(protectionInWords({ protection }), "partition, k = 11, 3 columns kept secret, note left out, l = 2");
+  assert.equal(protectionInWords({ protection, columns_left_out: ["illness", "note"] }), "partition, k = 11, income and faith kept secret, illness and note left out, l = 2");
   assert.equal(protectionInWords({ protection: { ...protection, sensitive: null, leave_out: [], l: null, method: "coarsen", resolution: 8 } }), "coarsen, 8 parts");
   assert.equal(protectionInWords({ protection: { ...protection, sensitive: null, leave_out: [], l: null, method: "perturb", steps: [{ column: "age+pay", action: "noise=0.2" }, { column: "sex", action: "pram=0.8" }] } }), "perturb, age+pay: noise 0.2; sex: pram 0.8"); // no class is promised
   assert.equal(protectionInWords({ protection: { ...protection, sensitive: null, leave_out: [], l: null, method: "perturb", hierarchies: { age: "cuts:18" } } }), "perturb"); // it uses no hierarchy

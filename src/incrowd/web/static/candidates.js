@@ -20,7 +20,7 @@ const STREAMED = ["csv", "tsv", "parquet", "pq"]; // never refused for their cel
 const shelf = document.getElementById("shelf"), view = document.getElementById("candidate-view"), frontierView = document.getElementById("frontier-view"), section = document.getElementById("shelf-section");
 const reports = new Map(); // jobs of reports by candidate
 const PINNED = `pinned ${table}`; // the key of the pinned candidates, which survive a reload of this tab
-let cards = [], pinned = JSON.parse(sessionStorage.getItem(PINNED) ?? "[]"), comparedIds = "", picked = null, awaited = null, unlisted = null, renaming = false;
+let cards = [], pinned = JSON.parse(sessionStorage.getItem(PINNED) ?? "[]"), comparedIds = "", picked = null, lastFitting = null, awaited = null, unlisted = null, renaming = false;
 
 /** The settings that made a candidate, in words for its card. */
 export function protectionInWords({ protection, columns_left_out: gone = protection.leave_out }) {
@@ -28,7 +28,7 @@ export function protectionInWords({ protection, columns_left_out: gone = protect
   const size = resolution === null || resolution === undefined ? `k = ${count(k)}` : typeof resolution === "number" ? `${resolution} parts` : "parts by column";
   const parts = method === "perturb" ? [method] : [method, size]; // no guarantee on classes
   if (steps?.length) parts.push(steps.length > 4 ? `${steps.length} steps` : steps.map((one) => stepInWords(one)).join("; "));
-  const secrets = sensitive ? [sensitive].flat() : [];
+  const secrets = sensitive ? [sensitive].flat().filter((name) => !gone.includes(name)) : []; // one that is left out is not kept secret
   const named = (names) => (names.length > 2 ? `${names.length} columns` : names.map((name) => shorten(name, 20)).join(" and "));
   if (secrets.length) parts.push(`${named(secrets)} kept secret`);
   if (gone.length) parts.push(`${named(gone)} left out`);
@@ -136,10 +136,11 @@ function compareIfChanged(isAwaited = false) {
 }
 const refreshSoon = debounced(() => refresh().then(showMatching).catch(showProblem), 60);
 
-/** After undo or redo, show the candidate of the form's settings if the one shown is stale. */
+/** After undo or redo, show the candidate of the form's settings if the one shown has become stale; one that was stale when it was chosen stays. */
 function showMatching() {
-  const fits = current();
-  if (fits && !fits.stale && view.dataset.shown && view.dataset.shown !== fits.id && cards.find((one) => one.id === view.dataset.shown)?.stale) showCandidate(fits.id);
+  const fits = current(), seen = cards.find((one) => one.id === view.dataset.shown);
+  if (seen && !seen.stale) lastFitting = seen.id;
+  if (fits && !fits.stale && seen?.stale && seen.id === lastFitting) showCandidate(fits.id);
 }
 
 async function showCandidate(id) {
