@@ -12,10 +12,12 @@ pytestmark = pytest.mark.xdist_group("browser-bench")  # one worker: the browser
 ROLES = {"age": "quasi-identifier", "sex": "quasi-identifier", "shoe": "other", "city": "other"}
 
 
-def people(page, base, tmp_path, roles=ROLES, **settings):
-    """A table of 400 people with given roles; its id."""
-    rows = [f"{20 + n * n % 53},{'fm'[n % 2]},{30 + n % 19},{'ABCDEFGH'[n * n % 8]}\n" for n in range(400)]
-    (tmp_path / "people.csv").write_text("age,sex,shoe,city\n" + "".join(rows))
+def people(page, base, tmp_path, roles=ROLES, weighed=False, **settings):
+    """A table of 400 people with given roles, or also with a weight that is another for everybody; its id."""
+    rows = [f"{20 + n * n % 53},{'fm'[n % 2]},{30 + n % 19},{'ABCDEFGH'[n * n % 8]}" for n in range(400)]
+    weights = [f",{50 + n * 0.07:.2f}" if weighed else "" for n in range(400)]
+    lines = [row + weight for row, weight in zip(rows, weights, strict=True)]
+    (tmp_path / "people.csv").write_text("\n".join([f"age,sex,shoe,city{',kilo' * weighed}", *lines, ""]))
     page.set_input_files("#file", tmp_path / "people.csv")
     page.wait_for_url("**/crowd")
     table = page.get_attribute("body", "data-table")
@@ -57,6 +59,19 @@ def test_a_candidate_of_other_settings_is_shown_and_stays(opened, base, tmp_path
         page.click(f"#shelf .candidate[data-job='{made[0]}'] button.show")
     page.wait_for_timeout(500)
     answered(page, f"#candidate-view[data-shown='{made[0]}']")
+
+
+def test_leaving_a_column_out_of_a_shown_candidate_keeps_its_other_settings(opened, base, tmp_path):
+    page = opened(viewport={"width": 1400, "height": 900})
+    table = people(page, base, tmp_path, ROLES | {"kilo": "other"}, weighed=True, protection={"k": 11})
+    made = ask(page, "POST", f"/tables/{table}/protections", {})["id"]
+    look(page, base, table, "candidates")
+    answered(page, f"#candidate-view[data-shown='{made}']")
+    ask(page, "PATCH", f"/tables/{table}/settings", {"protection": {"k": 5}})
+    page.click("#candidate-view button.drop")
+    expect(page.locator("#shelf .candidate")).to_have_count(2)
+    newer = page.locator(f"#shelf .candidate:not([data-job='{made}'])")
+    expect(newer).to_contain_text("partition, k = 11, without kilo")
 
 
 def test_a_count_by_some_columns_is_no_all_clear(opened, base, tmp_path, shoot):

@@ -206,7 +206,7 @@ for (const place of [shelf, view]) place.addEventListener("click", async (event)
   await saveFile(link.href).catch(showProblem);
 });
 
-/** Handle the buttons of a shown candidate; `again` protects the table by its current settings. */
+/** Handle the buttons of a shown candidate; `again` protects the table: by the candidate's own settings where columns are left out. */
 export function handleButtons(place, again) {
   place.addEventListener("click", async (event) => {
     const button = event.target.closest("button.apply, button.drop, button.renew, button.solve");
@@ -226,7 +226,7 @@ export function handleButtons(place, again) {
         const { unchanged } = await api("GET", `/jobs/${place.dataset.job}/result`);
         await saveAndUse({ roles: Object.fromEntries(unchanged.filter((one) => one.nearly_unique).map((one) => [one.column, "identifier"])) });
       }
-      await again();
+      await again(button.matches(".drop") ? cards.find((one) => one.id === place.dataset.job)?.protection : null);
     } catch (error) { // told beside the button
       button.parentElement.querySelector(".wrong")?.remove();
       button.after(make("span", { class: "wrong small", role: "alert" }, error.message));
@@ -256,7 +256,7 @@ const showJob = showAnswersOf(KINDS, view, { again: () => document.getElementByI
   document.dispatchEvent(new CustomEvent("candidate-shown", { detail: job.id }));
 } });
 showAnswersOf("frontier", frontierView, { again: () => compare().catch(refuse), shown: () => focusIfAwaited("frontier", frontierView.querySelector("h2")) });
-handleButtons(view, () => protect());
+handleButtons(view, (settings) => protect(settings && asIn(settings)));
 onJobChange(KINDS, (job) => { if (isFinished(job)) refreshSoon(); });
 onJobChange("attack", ({ state, question }) => {
   if (state !== "done") return;
@@ -268,8 +268,12 @@ onJobChange("attack", ({ state, question }) => {
 function applyPoint(index) {
   const point = embeddedJson(frontierView, "result").points[index];
   announce(`Applying ${point.words}, ${point.setting}.`);
-  const emptied = Object.keys(bench.settings.protection).map((name) => [name, null]); // only the options of the point
-  protect({ ...Object.fromEntries(emptied), ...point.protection }).catch(refuse);
+  protect(asIn(point.protection)).catch(refuse);
+}
+
+/** Settings of a protection in place of the form's: every other option is emptied. */
+function asIn(settings) {
+  return { ...Object.fromEntries(Object.keys(bench.settings.protection).map((name) => [name, null])), ...settings };
 }
 document.addEventListener("drawn", (event) => {
   if (event.target.id !== "figure-frontier") return;

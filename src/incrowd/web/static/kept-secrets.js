@@ -41,7 +41,7 @@ export function selectSecrets(names) {
 export function fillSecrets() {
   const names = releasedSecrets().map(({ name }) => name), chosen = secretColumns();
   list.replaceChildren(make("option", { value: "" }, "no column"), ...names.map((name) => make("option", { value: name }, shorten(name))));
-  if (names.length > 1) list.append(make("option", { value: listValue(names) }, `all ${names.length} of them`));
+  if (names.length > 1) list.append(make("option", { value: listValue(names) }, names.length === 2 ? "both" : `all ${names.length} of them`));
   if (suggested.hidden || !names.length) selectSecrets(chosen);
   else offerColumns(secretColumns());
 }
