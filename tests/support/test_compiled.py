@@ -70,3 +70,37 @@ def test_a_loop_is_compiled_once_for_a_type_whatever_constants_others_call_it_wi
 
     assert add_up(np.array([2, 3])) == 5
     assert [str(kinds) for kinds in add.signatures] == ["(int64, int64)"]
+
+
+def test_a_file_of_the_current_folder_sets_no_options_of_the_compiler(tmp_path):
+    (tmp_path / "p.csv").write_text("age,sex\n30,f\n41,m\n30,f\n")
+    (tmp_path / ".numba_config.yaml").write_text("cache_dir: ./evil\ndisable_jit: 1\n")
+    (tmp_path / "evil").mkdir()
+    watch = """
+import sys
+opened = []
+sys.addaudithook(lambda event, details: opened.append(str(details[0])) if event == "open" else None)
+from incrowd._support.compiled import njit, numba
+assert not numba.config.CACHE_DIR and not numba.config.DISABLE_JIT
+@njit(cache=True)
+def doubled(number):
+    return 2 * number
+assert doubled(21) == 42  # each compilation reads the options again
+assert not any("numba_config" in name or "evil" in name for name in opened), opened
+import yaml
+assert yaml.safe_load("a: 1") == {"a": 1}
+"""
+    script = tmp_path / "script.py"
+    script.write_text(watch)
+    done = subprocess.run([sys.executable, "-P", str(script)], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert list((tmp_path / "evil").iterdir()) == []
+
+
+def test_a_compiler_that_is_switched_off_is_named(tmp_path):
+    (tmp_path / "p.csv").write_text("age,sex\n30,f\n41,m\n30,f\n")
+    command = [sys.executable, "-P", "-m", "incrowd", "measure", "p.csv", "--qi", "age"]
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "NUMBA_DISABLE_JIT is set" in done.stderr

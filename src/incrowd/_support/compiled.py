@@ -2,15 +2,45 @@
 
 from __future__ import annotations
 
+import importlib
+import os
+import sys
+import warnings
 from collections.abc import Callable
 from typing import Any
 
-import numba
-from numba.core.caching import IndexDataCacheFile
-from numba.core.types.misc import unliteral
-
 from incrowd._support.private_folders import PrivateFolder
 from incrowd.errors import InputError
+
+
+def _import_numba() -> Any:
+    """Import Numba so that no file of the current folder sets its options.
+
+    Numba reads `.numba_config.yaml` of the current folder when it is imported and before each compilation. It unpickles
+    what it finds in the cache that is named there. Without a YAML parser it leaves the file closed.
+    """
+    parser = sys.modules.get("yaml")
+    sys.modules["yaml"] = None  # type: ignore[assignment]
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="A Numba config file is found")
+            numba = importlib.import_module("numba")
+    finally:
+        if parser is None:
+            del sys.modules["yaml"]
+        else:
+            sys.modules["yaml"] = parser
+    numba.config._config_fname = ""
+    if numba.config.CACHE_DIR and not os.path.isabs(numba.config.CACHE_DIR):
+        numba.config.CACHE_DIR = ""  # it would be a folder of wherever the process works
+    if numba.config.DISABLE_JIT:
+        raise InputError("NUMBA_DISABLE_JIT is set, and without compiled code nothing can be counted; unset it")
+    return numba
+
+
+numba = _import_numba()
+from numba.core.caching import IndexDataCacheFile  # noqa: E402 - after the import that leaves found files closed
+from numba.core.types.misc import unliteral  # noqa: E402
 
 _private: PrivateFolder | None = None  # cache directory of this process only; removed when the process ends
 
