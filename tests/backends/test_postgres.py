@@ -261,6 +261,7 @@ def test_a_password_is_in_no_output(postgres, demo, tmp_path, capsys, monkeypatc
             "--html",
             "report.html",
             "--save",
+            "question.toml",
         ],
         ["measure", address, "--table", "nothing", *qi],
     ):
@@ -270,7 +271,7 @@ def test_a_password_is_in_no_output(postgres, demo, tmp_path, capsys, monkeypatc
     shown += [path.read_text() for path in tmp_path.iterdir()]
     assert (tmp_path / "report.html").exists()
     assert all(PASSWORD not in text for text in shown)
-    assert f"127.0.0.1:{postgres.port}/postgres --table patients" in (tmp_path / "incrowd.toml").read_text()
+    assert f"127.0.0.1:{postgres.port}/postgres --table patients" in (tmp_path / "question.toml").read_text()
     assert any("come from PGUSER and PGPASSWORD" in text for text in shown)
     assert any("there are: " in text for text in shown)
 

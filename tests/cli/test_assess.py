@@ -3,7 +3,10 @@
 import inspect
 import json
 import shlex
+import socket
 import sqlite3
+import subprocess
+import sys
 from xml.etree import ElementTree
 
 import pyarrow as pa
@@ -102,25 +105,26 @@ def test_without_roles_and_without_a_terminal_assess_proposes_and_stops(capsys, 
     assert "nobody confirmed" in err
 
 
-def test_a_saved_question_is_asked_again(capsys, stays):
+def test_a_saved_question_is_asked_again_by_its_name_alone(capsys, stays):
+    saved = stays.parent / "question.toml"
     run(
         capsys,
         "assess",
         stays,
         *QI,
         "--save",
+        saved,
         "--no-protection",
         "--recipient",
         "trusted",
         "--groups",
         "who=age_yrs,sex",
     )
-    assert 'recipient = "trusted"' in (stays.parent / "incrowd.toml").read_text()
-    _, out, err = run(capsys, "assess", stays, "--json", "--no-protection")
+    assert 'recipient = "trusted"' in saved.read_text()
+    _, out, _ = run(capsys, "assess", stays, "--question", saved, "--json", "--no-protection")
     found = json.loads(out)
     assert found["verdict"]["recipient"] == "trusted"
     assert found["knowledge"]["by_group"][0]["label"] == "who"
-    assert "settings taken from" in err
 
 
 def test_a_saved_declaration_is_asked_for_again_when_the_column_has_changed(capsys, tmp_path):
@@ -130,15 +134,16 @@ def test_a_saved_declaration_is_asked_for_again_when_the_column_has_changed(caps
         return tmp_path / "t.csv"
 
     asked = ["assess", write(lambda row: "ab"[row // 7 % 2]), "--no-protection"]
+    saved = tmp_path / "question.toml"
     declared = ["--other", "zz", "--rows-are-people"]
-    assert run(capsys, *asked, "--qi", "age,sex", *declared, "--save")[0] == 0
-    assert 'zz = "text: few values"' in (tmp_path / "incrowd.toml").read_text()
-    assert run(capsys, *asked)[0] == 0
+    assert run(capsys, *asked, "--qi", "age,sex", *declared, "--save", saved)[0] == 0
+    assert 'zz = "text: few values"' in saved.read_text()
+    assert run(capsys, *asked, "--question", saved)[0] == 0
     write(lambda row: f"{row * 7919 % 601 // 4:03x}w")
-    code, out, err = run(capsys, *asked)
+    code, out, err = run(capsys, *asked, "--question", saved)
     assert code == 1
     assert "zz held something else" in " ".join((out + err).split())
-    assert run(capsys, *asked, "--other", "zz")[0] == 0  # said again
+    assert run(capsys, *asked, "--question", saved, "--other", "zz")[0] == 0  # said again
 
 
 @pytest.mark.parametrize(
@@ -241,35 +246,70 @@ def test_compare_and_evaluate_take_a_column_whose_name_has_a_comma(capsys, tmp_p
     assert (code, json.loads(out)["k"]) == (0, 2)
 
 
-def test_settings_are_used_for_the_table_they_are_about_only(capsys, stays):
+def test_a_question_about_another_table_is_not_replaced(capsys, stays):
     asked = ["--no-protection", "--population", "8e4", "--recipient", "trusted"]
-    run(capsys, "assess", stays, *QI, "--save", *asked)
-    assert 'file = "stays.csv"' in (stays.parent / "incrowd.toml").read_text()
+    saved = stays.parent / "question.toml"
+    run(capsys, "assess", stays, *QI, "--save", saved, *asked)
+    assert 'file = "stays.csv"' in saved.read_text()
     other = write_table(demo_table(500, seed=1), stays.parent / "other.csv")
-    _, out, err = run(capsys, "assess", other, "--qi", "sex", "--no-protection", "--json")
-    assert "is about stays.csv, so it was not used" in err
-    assert json.loads(out)["population"] is None
-    _, out, _ = run(capsys, "assess", other, "--config", stays.parent / "incrowd.toml", "--no-protection", "--json")
+    _, out, _ = run(capsys, "assess", other, "--question", saved, "--no-protection", "--json")
     assert json.loads(out)["population"]["population"] == 80_000
-    assert run(capsys, "assess", stays, "--save", *asked)[0] in (0, 1)  # about this table: replaced
-    code, _, err = run(capsys, "assess", other, "--qi", "sex", "--save", "--no-protection")
+    assert run(capsys, "assess", stays, *QI, "--save", saved, *asked)[0] in (0, 1)  # about this table: replaced
+    code, _, err = run(capsys, "assess", other, "--qi", "sex", "--save", saved, "--no-protection")
     assert code == 2
     assert "not about this table" in err
 
 
-def test_settings_of_a_database_are_about_one_table_of_it(capsys, tmp_path):
+def test_a_question_about_a_table_of_a_database_names_it(capsys, tmp_path):
     with sqlite3.connect(tmp_path / "clinic.db") as connection:
-        for name in ("patients", "staff"):
-            connection.execute(f"CREATE TABLE {name} (age INTEGER)")
-            connection.executemany(f"INSERT INTO {name} VALUES (?)", [(age,) for age in (30, 30, 41, 41)])
+        connection.execute("CREATE TABLE patients (age INTEGER)")
+        connection.executemany("INSERT INTO patients VALUES (?)", [(age,) for age in (30, 30, 41, 41)])
     connection.close()
-    asked = ["assess", tmp_path / "clinic.db", "--no-protection", "--json", "--table"]
-    run(capsys, *asked, "patients", "--qi", "age", "--population", "900", "--save")
-    assert 'file = "clinic.db --table patients"' in (tmp_path / "incrowd.toml").read_text()
-    assert json.loads(run(capsys, *asked, "patients")[1])["population"]["population"] == 900
-    _, out, err = run(capsys, *asked, "staff", "--qi", "age")
-    assert "is about clinic.db --table patients, so it was not used" in err
-    assert json.loads(out)["population"] is None
+    saved = tmp_path / "question.toml"
+    asked = ["assess", tmp_path / "clinic.db", "--no-protection", "--json", "--table", "patients"]
+    run(capsys, *asked, "--qi", "age", "--population", "900", "--save", saved)
+    assert 'file = "clinic.db --table patients"' in saved.read_text()
+    assert json.loads(run(capsys, *asked, "--question", saved)[1])["population"]["population"] == 900
+
+
+HOSTILE = """[columns]
+other = ["zip", "illness", "age"]
+quasi_identifiers = ["sex"]
+[question]
+recipient = "restricted"
+"""
+
+
+@pytest.mark.parametrize("source", ["p.csv", "-"])
+def test_a_question_that_lies_beside_the_table_is_not_asked(tmp_path, source):
+    rows = [f"{20 + row % 60},{row % 7},{'fm'[row % 2]},{'abc'[row % 3]}" for row in range(200)]
+    content = "\n".join(["age,zip,sex,illness", *rows]) + "\n"
+    (tmp_path / "p.csv").write_text(content)
+    for name in ("incrowd.toml", ".incrowd.toml", "question.toml", "pyproject.toml"):
+        (tmp_path / name).write_text(HOSTILE)
+    command = [sys.executable, "-P", "-m", "incrowd", "assess", source, "--no-protection", "--json"]
+    done = subprocess.run(command, cwd=tmp_path, input=content, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "say what each column is" in " ".join(done.stderr.split())
+
+
+def test_an_address_in_a_question_file_is_not_connected_to_unless_it_is_allowed(capsys, tmp_path, monkeypatch):
+    listener = socket.create_server(("127.0.0.1", 0))
+    listener.setblocking(False)
+    monkeypatch.setenv("PGPASSWORD", "hunter2")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "p.csv").write_text("age,sex\n" + "30,f\n" * 40)
+    address = f"postgresql://127.0.0.1:{listener.getsockname()[1]}/x"
+    (tmp_path / "q.toml").write_text(f'[question]\noriginal = "{address}"\n')
+    asked = ["assess", "p.csv", "--qi", "age,sex", "--no-protection"]
+    (tmp_path / "incrowd.toml").write_text((tmp_path / "q.toml").read_text())
+    assert run(capsys, *asked)[0] in (0, 1)  # the file beside the table is not read
+    code, _, err = run(capsys, *asked, "--question", "q.toml")
+    assert code == 2
+    assert "--allow-network" in err
+    with pytest.raises(BlockingIOError):
+        listener.accept()
+    listener.close()
 
 
 def test_the_gate_says_in_junit_that_it_could_not_check(capsys, stays, tmp_path):

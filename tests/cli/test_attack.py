@@ -156,13 +156,15 @@ def test_a_holdout_of_the_same_people_is_refused_with_the_share_of_them(folder, 
 
 
 def test_an_assessment_of_a_release_is_asked_again_from_its_settings(folder, capsys):
-    words = ("--qi", "age,zip,pay", "--sensitive", "ill", "--synthetic", "--save", "--force", "--json")
+    saved = folder / "question.toml"
+    options = ("--synthetic", "--save", saved, "--force", "--json")
+    words = ("--qi", "age,zip,pay", "--sensitive", "ill", *options)
     files = ("--released", folder / "made.csv", "--holdout", folder / "back.csv")
     code, out, _ = run_main(capsys, "assess", folder / "part.csv", *files, *words)
     assert code == 1
     first = json.loads(out)
     assert (first["verdict"]["basis"], first["verdict"]["decision"]) == ("attacks", "over")
-    again = json.loads(run_main(capsys, "assess", folder / "part.csv", "--json")[1])  # from another folder
+    again = json.loads(run_main(capsys, "assess", folder / "part.csv", "--question", saved, "--json")[1])
     assert again["attacks"] == first["attacks"]
     assert again["provenance"]["options"] == first["provenance"]["options"]
-    (folder / "incrowd.toml").unlink()
+    saved.unlink()

@@ -57,13 +57,12 @@ def test_no_output_replaces_an_input_even_by_force(
 ):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "other.csv").write_text(CONTENT)
-    target = tmp_path / (marker.next_to_table or "people.csv")
+    target = tmp_path / "people.csv"
     read = target if link is None else tmp_path / "original.csv"
     read.write_text(CONTENT)
     if link is not None:
         link(read, target)
-    values = {"table": tmp_path / "other.csv"} if marker.next_to_table else {}
-    values |= {given: f"age{source.after}{read}" if source.after else read, output: target}
+    values = {given: f"age{source.after}{read}" if source.after else read, output: target}
     force = ["--force"] if any(one.name == "force" for one in VERBS[verb].params) else []
     code, _, err = run(capsys, *words(verb, values), *force)
     assert code == 2
@@ -75,18 +74,13 @@ def test_no_output_replaces_an_input_even_by_force(
 def test_there_are_pairs_to_look_at():
     found = {(case.values[0], case.values[1], case.values[3]) for case in pairs()}
     assert {("curve", "out", "table"), ("curve", "plot", "probes"), ("forecast", "plot", "gallery")} <= found
-    assert {("protect", "out", "hierarchies"), ("check", "junit", "policy"), ("assess", "save", "config")} <= found
+    assert {("protect", "out", "hierarchies"), ("check", "junit", "policy"), ("assess", "save", "question")} <= found
 
 
 @pytest.mark.parametrize("address", ["postgresql://ann:hunter2@db.example/clinic", "s3a://key:hunter2@bucket/a.csv"])
 @pytest.mark.parametrize(
     ("verb", "output"),
-    [
-        (verb, name)
-        for verb, command in VERBS.items()
-        for name, one in marked_parameters(command.callback, Output).items()
-        if not one.next_to_table
-    ],
+    [(verb, name) for verb, command in VERBS.items() for name in marked_parameters(command.callback, Output)],
 )
 def test_an_address_is_no_output_and_its_password_is_not_shown(capsys, tmp_path, monkeypatch, verb, output, address):
     monkeypatch.chdir(tmp_path)

@@ -118,7 +118,7 @@ def terminal(tmp_path):
 
 
 def test_roles_are_changed_then_confirmed_and_saved(terminal, tmp_path):
-    shell = terminal("--save")
+    shell = terminal("--save", tmp_path / "question.toml")
     shell.type("agee=other\n")
     shell.wait_for("there is no column 'agee'")
     shell.wait_for("roles> ")
@@ -137,7 +137,7 @@ def test_roles_are_changed_then_confirmed_and_saved(terminal, tmp_path):
     assert shell.code() == 1
     assert "What to do" in shell.seen
     assert "nobody confirmed" not in shell.seen
-    saved = (tmp_path / "incrowd.toml").read_text()
+    saved = (tmp_path / "question.toml").read_text()
     kept = tomllib.loads(saved)["columns"]
     question = tomllib.loads(saved)["question"]
     assert (question["population"], question["recipient"]) == (300, "trusted")

@@ -103,7 +103,7 @@ def test_a_tolerated_share_that_is_meant_as_a_percentage_is_refused(share):
 def test_a_tolerated_share_is_refused_on_the_command_line_and_in_a_settings_file(capsys, tmp_path):
     file = tmp_path / "people.csv"
     pd.DataFrame(with_a_refusal("refused")).to_csv(file, index=False)
-    settings = tmp_path / "incrowd.toml"
+    settings = tmp_path / "question.toml"
     settings.write_text(
         '[columns]\nquasi_identifiers = ["age", "town"]\nsensitive = ["illness"]\n[question]\ntolerate = 1\n'
     )
@@ -112,7 +112,7 @@ def test_a_tolerated_share_is_refused_on_the_command_line_and_in_a_settings_file
         ["assess", file, *asked],
         ["check", file, *asked],
         ["protect", file, *asked, "--out", tmp_path / "safe.csv"],
-        ["assess", file, "--config", settings],
+        ["assess", file, "--question", settings],
     ):
         code, _, err = run(capsys, *words)
         assert (code, "1% or 0.01" in " ".join(err.split())) == (2, True), words

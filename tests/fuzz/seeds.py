@@ -215,7 +215,7 @@ def targets(folder):
     measure = COMMANDS[:4]
     recode = ["protect", "plain.csv", *READ, "--k", "2", "--method", "generalise", "--hierarchy", "zip=FILE"]
     recode += ["--out", "OUT.csv"]
-    assess = ["assess", "plain.csv", "--config", "FILE", "--json"]
+    assess = ["assess", "plain.csv", "--question", "FILE", "--json"]
     forecast = [["forecast", "FILE", "--at", "100000"], ["forecast", "FILE", "--at", "us", "--json"]]
     fixed, layout = _fixed_width()
     (Path(folder) / "fixed.txt").write_bytes(fixed)

@@ -1,6 +1,6 @@
 """The question that an assessment answers: everything its numbers depend on, each option declared once.
 
-A field of `Question` declares its spelling on the command line and in `incrowd.toml`, and its help text. These
+A field of `Question` declares its spelling on the command line and in a question file, and its help text. These
 declarations define the command line, the settings file, the command and the Python script that repeat an assessment,
 and the provenance in its JSON.
 """
@@ -82,7 +82,7 @@ class Question:
     rows_are_people: bool = decide(
         "switch", "Every row is another person, whatever the table looks like.", default=False
     )
-    original: str | None = ask("text", "The table this one was made from: it tells what kept columns give back.")
+    original: str | None = ask("file", "The table this one was made from: it tells what kept columns give back.")
     groups: Mapping[str, Sequence[str]] = option(
         "groups", "What attackers know together: census=age,sex spatial=zip …", section="groups", default={}
     )

@@ -1,4 +1,4 @@
-"""Writing and reading of a question as a settings file (`incrowd.toml`)."""
+"""Writing and reading of a question as a file in TOML."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from incrowd.assessment.command_line import parse_options
 from incrowd.assessment.question import OPTIONS, READING, Question, as_plain
 from incrowd.errors import InputError
 
-FILE_NAME = "incrowd.toml"
 _HEADING = "# What the columns of the table are, for `incrowd assess` and as a policy for `incrowd check`.\n"
 _TYPES: Mapping[OptionKind, tuple[tuple[type, ...], str]] = {
     "people": ((int,), "a whole number"),
@@ -67,7 +66,7 @@ def read_question(path: str | os.PathLike[str]) -> Question:
     return from_toml(text, Path(path).name)
 
 
-def from_toml(text: str, name: str = FILE_NAME) -> Question:
+def from_toml(text: str, name: str = "the question file") -> Question:
     """The question that a settings file holds.
 
     Args:

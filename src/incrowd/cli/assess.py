@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Option
 
+from incrowd._support.addresses import is_address, masked
 from incrowd.assessment.column_fingerprints import with_contents
 from incrowd.assessment.question import OPTIONS, Question
-from incrowd.assessment.settings_file import FILE_NAME, file_of, read_question, save_question
+from incrowd.assessment.settings_file import file_of, read_question, save_question
 from incrowd.cli import options, terminal
 from incrowd.cli.assess_text import show_assessment
 from incrowd.cli.command_files import Input, Output
@@ -37,16 +38,16 @@ def assess_table(
         bool, Option("--external", help="Write the short page for outsiders, without what would help an attacker.")
     ] = False,
     plot: options.Plot = None,
-    config: Annotated[
+    question: Annotated[
         Path | None,
-        Option(help="Settings file. Default: incrowd.toml beside the table, if it is about this table."),
+        Option(help="File of the roles and the question, as --save writes it. No file is read that is not named."),
         Input(address=False),
     ] = None,
     save: Annotated[
-        bool,
-        Option("--save", help="Write the roles and the question to incrowd.toml beside the table."),
-        Output("settings file", next_to_table="incrowd.toml", replaces=True),
-    ] = False,
+        Path | None,
+        Option(help="Write the roles and the question to this file, for --question and --policy."),
+        Output("question file", (".toml",), replaces=True),
+    ] = None,
     full: Annotated[bool, Option("--full", help="Show every section of the report, not only the decision.")] = False,
     yes: Annotated[
         bool, Option("--yes", help="Take the suggested roles without asking; they can say no or undecided, never yes.")
@@ -65,60 +66,62 @@ def assess_table(
     limits, no secret given away. Exit 1 if it is no, undecided or too close to call.
     """
     other_options = {name: value for name, value in locals().items() if name not in ("table", "typed")}
-    if save:
-        _check_save(table, force)
-    question = question_from(typed, table.columns, _saved_question(table, config))
-    if not question.quasi_identifiers:
+    if save is not None:
+        _check_save(table, save, force)
+    asked = question_from(typed, table.columns, _saved_question(table, question))
+    if not asked.quasi_identifiers:
         words = words_typed(other_options, inspect.signature(assess_table).parameters)
-        question = confirm_roles(table, question, *words, yes=yes, quiet=json)
+        asked = confirm_roles(table, asked, *words, yes=yes, quiet=json)
     with terminal.show_progress("assessing") as progress:
         from incrowd.assessment import assess_question
 
-        assessment = assess_question(table, question, progress=progress)
+        assessment = assess_question(table, asked, progress=progress)
         _write(assessment, html, external, plot, force, progress)
     if json:
         terminal.print_json(assessment.to_dict())
     else:
         show_assessment(assessment, already_shown=table.notes, full=full)
     note_missing_codes(table, [*assessment.roles.quasi_identifiers, *assessment.roles.sensitive])
-    saved = _save(table, assessment, question) if save else None
-    for what, path in (("report", html), ("figure", plot), ("settings", saved)):
+    if save is not None:
+        _save(assessment, asked, save)
+    for what, path in (("report", html), ("figure", plot), ("question", save)):
         if path is not None:
             terminal.note(f"{what} written to {path}")
     if not assessment.passed:
         raise typer.Exit(1)
 
 
-def _saved_question(table: Table, config: Path | None) -> Question:
-    """The question of the named settings file, of the one beside the table, or an empty one."""
-    if config is not None:
-        return _in_folder(read_question(config), config.parent)
-    if not (beside := _folder(table) / FILE_NAME).is_file():
-        return Question()
-    saved = read_question(beside)
-    if file_of(saved) not in (None, file_of(Question().about(table))):
-        terminal.note(f"{beside} is about {file_of(saved)}, so it was not used; --config {beside} uses it")
-        return Question()
-    terminal.note(f"settings taken from {beside}")
-    return _in_folder(saved, beside.parent)
+def _saved_question(table: Table, path: Path | None) -> Question:
+    """The question of the named file, or an empty one.
 
-
-def _in_folder(question: Question, folder: Path) -> Question:
-    """The question of a settings file, whose file names are relative to its folder."""
+    Raises:
+        InputError: the file names an address, and nobody allowed to connect to one.
+    """
+    if path is None:
+        return Question()
+    saved = read_question(path)
     files: dict[str, Any] = {}
-    for one in OPTIONS:
-        place = getattr(question, one.name)
-        if one.kind == "file" and place is not None and "://" not in place:
-            files[one.name] = str(folder / place)
-    return replace(question, **files)
+    for option in OPTIONS:
+        place = getattr(saved, option.name)
+        if option.kind != "file" or place is None:
+            continue
+        if not is_address(place):
+            files[option.name] = str(path.parent / place)
+        elif not Question().about(table).allow_network:
+            raise InputError(
+                f"{path.name} names the address {masked(place)} as {option.key}; a connection to an address of a file "
+                "must be allowed, or typed in place of it",
+                hint="allow_network",
+            )
+    return replace(saved, **files)
 
 
-def _check_save(table: Table, force: bool) -> None:
-    """Refuse to replace settings of another table, before any work is done."""
-    if force or not (beside := _folder(table) / FILE_NAME).exists():
+def _check_save(table: Table, path: Path, force: bool) -> None:
+    """Refuse to replace the question of another table, before any work is done."""
+    if force or not path.exists():
         return
-    if file_of(read_question(beside)) != file_of(Question().about(table)):
-        raise InputError(f"{beside} exists already and is not about this table; --force replaces it")
+    if file_of(read_question(path)) != file_of(Question().about(table)):
+        raise InputError(f"{path} exists already and is not about this table; --force replaces it")
 
 
 def _write(
@@ -137,16 +140,10 @@ def _write(
         save_figure(verdict_chart(assessment), plot, force=force)
 
 
-def _save(table: Table, assessment: Assessment, question: Question) -> Path:
-    """Write the question with the roles that were used beside the table, in place of earlier settings of this table.
+def _save(assessment: Assessment, question: Question, path: Path) -> None:
+    """Write the question with the roles that were used, in place of an earlier question about this table.
 
     Identifiers that the user did not name are left out, since they are recognised again.
     """
     answered = replace(assessment.provenance.question, identifiers=question.identifiers)
-    answered = with_contents(answered, assessment.roles.suggested)
-    return save_question(answered, _folder(table) / FILE_NAME, force=True)
-
-
-def _folder(table: Table) -> Path:
-    """The folder of a table's settings: that of its file, or the current one for a table that is no file."""
-    return Path() if table.source is None or "://" in table.source else Path(table.source).parent
+    save_question(with_contents(answered, assessment.roles.suggested), path, force=True)

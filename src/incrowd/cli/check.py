@@ -91,8 +91,7 @@ def check_table(
     """Does the table keep the rules? One line per rule; exit 0 if all are kept, 1 if not, 2 if it cannot be checked.
 
     With --recipient the verdict of `incrowd assess` is a rule as well: only a yes passes. Without it, kept rules do
-    not mean that the table may go out. The only settings file that is read is --policy, not an incrowd.toml beside the
-    table.
+    not mean that the table may go out.
 
     [bold]incrowd check patients.csv --qi age,sex,zip --min-k 5 --max-risk 0.09[/bold]
 

@@ -11,7 +11,7 @@ import functools
 import glob
 import inspect
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any
@@ -66,7 +66,6 @@ class Output:
         endings: allowed endings of the file's name, or a function that returns them; empty allows all.
         store: whether an address of a store is allowed, which only Spark writes to.
         replaces: whether the verb itself handles a file that exists.
-        next_to_table: for a flag, the name of the file that it writes into the folder of the table.
     """
 
     what: str = "file"
@@ -74,14 +73,6 @@ class Output:
     _: KW_ONLY
     store: bool = False
     replaces: bool = False
-    next_to_table: str = ""
-
-    def path(self, value: Any, given: Mapping[str, Any]) -> str:
-        """The file that is written."""
-        if not self.next_to_table:
-            return str(value)
-        table = str(given.get("table"))
-        return str((Path() if is_address(table) else Path(table).parent) / self.next_to_table)
 
 
 def _table_endings() -> Sequence[str]:
@@ -121,7 +112,7 @@ def check_files(command: Callable[..., None]) -> Callable[..., None]:
         written: list[str] = []
         for name, output in marked_parameters(command, Output).items():
             if given.get(name):
-                path = output.path(given[name], given)
+                path = str(given[name])
                 _check_output(output, path, read, written, force=bool(given.get("force")), engine=given.get("engine"))
                 written.append(path)
         command(**given)

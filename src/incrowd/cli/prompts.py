@@ -53,7 +53,7 @@ def confirm_roles(table: Table, question: Question, *typed: str, yes: bool, quie
         )
     roles = _ask_roles(table, _with_given_roles(table, question, roles))
     question = replace(question, **_ask_open_points(question, roles))
-    terminal.note("these answers are kept for the next run with --save")
+    terminal.note("these answers are kept for the next run by --save and a file")
     others = tuple(one.column for one in roles.suggested if roles.role(one.column) == "other")
     return replace(question.with_roles(roles), drop=roles.dropped, other=others)
 
@@ -83,7 +83,7 @@ def note_suggested_command(table: Table, question: Question, roles: Roles, *more
     settled = replace(settled, drop=(*roles.dropped, *undecided))
     command = to_command(settled, *more, verb=verb)
     if command is None:
-        terminal.note("names of columns cannot be typed; give the roles in a settings file (--config)")
+        terminal.note("names of columns cannot be typed; give the roles in a file (--question)")
         return
     left_out = " --drop has the columns for which nothing else is suggested." if undecided else ""
     terminal.note("this is suggested by names and values, and nobody has judged it:")
