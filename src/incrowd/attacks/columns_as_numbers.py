@@ -1,4 +1,4 @@
-"""Columns as numbers, for models: values and their logarithms, words and numbers of texts, what is missing, differences.
+"""Columns as numbers, for models: values, words and numbers of texts, what is missing, differences and ratios.
 
 Nothing here knows what a column means. Work is done on the distinct values of a column, which are far fewer than rows.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -28,6 +28,7 @@ _FEWEST_ROWS = 5  # rows that must have a word
 _MOST_NUMBERS = 3  # numbers of a text that are read
 _MOST_TEXT = 2_000  # characters of a cell that are read
 _MOST_PAIRS = 12  # pairs of columns whose difference and ratio are features
+_FEW_NUMBERS = 5  # different numbers of a column, up to which it has no differences to others
 _SAMPLE = 5_000  # rows by which correlations are measured
 
 _WORD = re.compile(r"[^\W\d_]+")
@@ -58,9 +59,20 @@ class Feature:
 
 
 def features_of(columns: Sequence[Coded], *, pairs: int = _MOST_PAIRS) -> list[Feature]:
-    """All columns as features, and the differences and ratios of those that are most alike; constant ones are left out."""
+    """All columns as features, and differences and ratios of those that are most alike; constant ones are left out."""
     features = [feature for column in columns for feature in _of_column(column) if np.ptp(feature.codes)]
-    return [*features, *_of_pairs([feature for feature in features if len(feature.columns) == 1], pairs)]
+    return [*features, *_of_pairs(features, pairs)]
+
+
+def of_people(feature: Feature, person: Codes) -> Feature:
+    """The mean of a feature over the rows of every person."""
+    filled = np.isfinite(feature.values)
+    rows = np.bincount(person[filled], minlength=int(person.max()) + 1)
+    sums = np.bincount(person[filled], feature.values[filled], minlength=rows.size)
+    values = np.where(rows > 0, sums / np.maximum(rows, 1), np.nan)
+    if not filled.any():  # texts are counted by their first value
+        return replace(feature, values=values, codes=feature.codes[np.unique(person, return_index=True)[1]])
+    return replace(feature, values=values, codes=_codes_of_numbers(values))
 
 
 def numbers_of(values: pa.Array) -> Floats | None:
@@ -86,7 +98,7 @@ def count_codes(codes: NDArray[np.integer], most: int = MOST_CODES) -> Codes:
         return codes.astype(np.int64)
     rank = np.empty(tally.size, dtype=np.int64)
     rank[np.argsort(-tally, kind="stable")] = np.arange(tally.size)
-    return np.minimum(rank, most)[codes]
+    return np.asarray(np.minimum(rank, most)[codes], dtype=np.int64)
 
 
 def bin_codes(values: Floats, most: int = 24) -> Codes:
@@ -101,9 +113,7 @@ def _of_column(column: Coded) -> Iterator[Feature]:
     numbers = numbers_of(column.values)
 
     def feature(label: str, by_value: Floats) -> Feature:
-        values = by_value[codes]
-        distinct, place = np.unique(by_value, return_inverse=True, equal_nan=True)
-        return Feature(label, name, values, count_codes(place[codes]) if distinct.size <= MOST_CODES else bin_codes(values))
+        return Feature(label, name, by_value[codes], _codes_of_numbers(by_value[codes]))
 
     if numbers is not None:
         yield feature(column.name, numbers)
@@ -156,7 +166,8 @@ def _days(found: re.Match[str]) -> float:
 
 def _of_pairs(features: Sequence[Feature], most: int) -> Iterator[Feature]:
     """Differences of numbers, and ratios of positive ones, for the pairs whose ranks agree most."""
-    numbers = [feature for feature in features if np.unique(feature.codes).size > 5 and np.isfinite(feature.values).any()]
+    varied = [feature for feature in features if np.unique(feature.codes).size > _FEW_NUMBERS]
+    numbers = [feature for feature in varied if np.isfinite(feature.values).any()]
     if len(numbers) < 2:
         return
     rows = np.linspace(0, numbers[0].values.size - 1, min(numbers[0].values.size, _SAMPLE)).astype(int)

@@ -1,21 +1,20 @@
 """How well a released row goes with a person: what kept columns say of the exact values that the person is known by.
 
 For a person i with known values q_i and a row j with kept columns x_j, every feature says how much better x_j goes with
-q_i than with anybody. All are learned from other people:
+q_i than with somebody else. All are learned from other people:
 
-- residuals: each kept column explained by known columns and the other kept ones, and each coarsened known number
-  explained by the kept columns; first linear in values and logarithms, then trees. Such a residual is the difference of
-  a row's part and a person's part, so that pairs cost nothing.
-- counts: log P(x_j | q_i) / P(x_j) for values of one or two known columns, without the two people of the pair.
-- mentions: whether a text of the row has a word or number of what is known of the person.
+- residuals: each kept column explained by the known columns and the other kept ones, and each coarsened known number
+  explained by the kept columns; first linear in values and logarithms, then by trees. Such a residual is a row's part
+  less a person's part, so that a pair costs a subtraction.
+- counts: log P(x_j | q_i) / P(x_j) for the values of one or two known columns.
 
 See docs/dev/maths.md on learned posteriors.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
@@ -23,23 +22,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.attacks.columns_as_numbers import MOST_CODES, Codes, Feature, bin_codes, count_codes, numbers_of
-from incrowd.attacks.trees import fit_trees, predict
+from incrowd.attacks.trees import fit_trees, gains, predict
 from incrowd.backends import Coded
 from incrowd.special import Floats
 
+Rows = NDArray[np.int64]
+
 MOST_FITTED = 8_000  # rows that one model is fitted on
-MOST_MODELS = 24  # features that are explained
-MOST_RESIDUALS = 12  # of them, those that are kept
-MOST_COUNTED = 24  # features that are counted by each coarsened column
+_MOST_MODELS = 24  # features that are explained
+_MOST_COUNTED = 24  # features that are counted by each coarsened column
 _CATEGORIES = 40  # most frequent values of a known column that have an effect of their own
-_SKILL = 0.005  # least share of a residual's variance that a person's own values must explain
-_PRIOR = 3.0  # weight of the overall shares of values where they are counted within one value of a known column
+_PRIOR = 3.0  # weight of the overall shares of values, where values are counted within one value of a known column
 _RIDGE = 1e-7
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KnownColumn:
-    """What an attacker knows exactly: one value for every row; `values` is None for texts."""
+    """What an attacker knows of everybody: one value for each released row.
+
+    Attributes:
+        name: the column.
+        values: its numbers; None for texts.
+        codes: its values as small whole numbers.
+        is_coarse: whether the release does not show these values, so that something is left to learn.
+    """
 
     name: str
     values: Floats | None
@@ -47,12 +53,11 @@ class KnownColumn:
     is_coarse: bool
 
     @classmethod
-    def of(cls, column: Coded, rows: NDArray[Any], *, is_coarse: bool) -> KnownColumn:
-        """A known column of the original, in the order of the released rows."""
+    def of(cls, column: Coded, *, is_coarse: bool) -> KnownColumn:
+        """A column of the original whose rows are in the order of the release."""
         numbers = numbers_of(column.values)
-        codes = column.codes[rows]
-        values = None if numbers is None else numbers[codes]
-        return cls(column.name, values, codes.astype(np.int64), is_coarse)
+        values = None if numbers is None else numbers[column.codes]
+        return cls(column.name, values, column.codes.astype(np.int64), is_coarse)
 
     @property
     def counted(self) -> Codes:
@@ -61,113 +66,149 @@ class KnownColumn:
             return bin_codes(self.values, 60)
         return count_codes(self.codes)
 
+    @property
+    def as_input(self) -> Floats:
+        """Numbers for trees: values, or codes of texts."""
+        return count_codes(self.codes, 60).astype(np.float64) if self.values is None else self.values
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Likeness:
-    """One feature of pairs of a person and a row, and the kept columns that it is made of."""
+    """A feature of pairs of a person and a row.
 
-    name: str
-    columns: tuple[str, ...]
-    of_pairs: Any  # callable (people, rows) -> numbers
+    Attributes:
+        of_pairs: the numbers for the places of people and of rows.
+        shares: how much of it comes from each kept column; they sum to 1.
+    """
+
+    of_pairs: Callable[[Rows, Rows], Floats]
+    shares: Mapping[str, float] = field(default_factory=dict)
 
 
-def _design(values: Floats) -> Iterator[Floats]:
-    """A number as inputs of a linear model: its value, and its logarithm if it is positive and far from even."""
+def even_shares(columns: Sequence[str]) -> dict[str, float]:
+    """Shares of columns that contribute alike."""
+    return dict.fromkeys(columns, 1 / len(columns))
+
+
+class _Inputs:
+    """Inputs of linear models: standardised values and logarithms, and their cross products over the fitted rows."""
+
+    def __init__(self, known: Sequence[KnownColumn], features: Sequence[Feature], fitted: Rows) -> None:
+        self._parts: list[Floats] = []
+        self.of_known = {column.name: self._add(_inputs_of_known(column)) for column in known}
+        with_numbers = [place for place, feature in enumerate(features) if np.isfinite(feature.values).any()]
+        self.of_feature = {place: self._add(_value_and_logarithm(features[place].values)) for place in with_numbers}
+        table = np.column_stack(self._parts)
+        table -= table.mean(axis=0)
+        spread = table.std(axis=0)
+        self.table = table / np.where(spread > 0, spread, 1.0)
+        self.products = self.table[fitted].T @ self.table[fitted] / fitted.size
+
+    def _add(self, inputs: Iterator[Floats]) -> list[int]:
+        before = len(self._parts)
+        self._parts += inputs
+        return list(range(before, len(self._parts)))
+
+    def weights(self, inputs: Rows, output: int) -> Floats:
+        """Least squares of one column by others; a refinement takes the small ridge back."""
+        gram, wanted = self.products[np.ix_(inputs, inputs)], self.products[inputs, output]
+        ridged = gram + _RIDGE * np.eye(inputs.size)
+        weights = np.linalg.solve(ridged, wanted)
+        return weights + np.linalg.solve(ridged, wanted - gram @ weights)
+
+
+def _inputs_of_known(column: KnownColumn) -> Iterator[Floats]:
+    if column.values is not None:
+        yield from _value_and_logarithm(column.values)
+        return
+    for code in np.argsort(-np.bincount(column.codes), kind="stable")[:_CATEGORIES]:
+        yield (column.codes == code).astype(np.float64)
+
+
+def _value_and_logarithm(values: Floats) -> Iterator[Floats]:
     filled = np.isfinite(values)
     mean = values[filled].mean() if filled.any() else 0.0
     yield np.where(filled, values, mean)
     if filled.any() and values[filled].min() > 0:
-        logs = np.log(np.where(filled, values, 1.0))
-        yield np.where(filled, logs, logs[filled].mean())
+        logarithms = np.log(np.where(filled, values, 1.0))
+        yield np.where(filled, logarithms, logarithms[filled].mean())
 
 
-def _standardised(columns: Sequence[Floats]) -> Floats:
-    table = np.column_stack(columns)
-    table -= table.mean(axis=0)
-    spread = table.std(axis=0)
-    return table / np.where(spread > 0, spread, 1.0)
-
-
-class _LinearModels:
-    """Least squares of any column by any others, from one table of cross products for each fold."""
-
-    def __init__(self, table: Floats, fitted: NDArray[np.int64]) -> None:
-        self.table = table
-        self.products = table[fitted].T @ table[fitted] / fitted.size
-
-    def weights(self, inputs: NDArray[np.int64], output: int) -> Floats:
-        products = self.products
-        gram = products[np.ix_(inputs, inputs)]
-        ridged = gram + _RIDGE * np.eye(inputs.size)
-        wanted = products[inputs, output]
-        weights = np.linalg.solve(ridged, wanted)
-        return weights + np.linalg.solve(ridged, wanted - gram @ weights)  # one refinement takes the ridge back
-
-
-def residual_likenesses(known: Sequence[KnownColumn], features: Sequence[Feature], fitted: NDArray[np.int64]) -> Iterator[Likeness]:
-    """Residuals of kept columns by known ones, and of coarsened numbers by kept columns, fitted on some rows."""
+def residual_likenesses(known: Sequence[KnownColumn], features: Sequence[Feature], fitted: Rows) -> Iterator[Likeness]:
+    """Residuals of coarsened known numbers by kept columns, and of kept columns by known ones."""
     rows = fitted[:MOST_FITTED]
-    parts: list[Floats] = []
-    of_known: dict[str, list[int]] = {}
-    of_feature: dict[int, list[int]] = {}
-    for column in known:
-        if column.values is not None:
-            inputs = list(_design(column.values))
-        else:
-            tops = np.argsort(-np.bincount(column.codes), kind="stable")[:_CATEGORIES]
-            inputs = [(column.codes == top).astype(float) for top in tops]
-        of_known[column.name] = list(range(len(parts), len(parts) + len(inputs)))
-        parts += inputs
-    for place, feature in enumerate(features):
-        if np.isfinite(feature.values).any():
-            inputs = list(_design(feature.values))
-            of_feature[place] = list(range(len(parts), len(parts) + len(inputs)))
-            parts += inputs
-    table = _standardised(parts)
-    models = _LinearModels(table, rows)
-    from_known = np.array([place for places in of_known.values() for place in places])
-    q_table = np.column_stack(
-        [column.values if column.values is not None else count_codes(column.codes, 60) for column in known]
-    )
-    q_is_code = [place for place, column in enumerate(known) if column.values is None]
-    raw = [place for place in of_feature if len(features[place].columns) == 1]
-    x_table = np.column_stack([features[place].values for place in raw])
-    for column in known:  # a coarsened number from the kept columns and the other known ones
-        if not column.is_coarse or column.values is None:
-            continue
-        y = of_known[column.name][0]
-        from_q = np.setdiff1d(from_known, of_known[column.name])
-        from_x = np.array([place for feature in raw for place in of_feature[feature]])
-        weights = models.weights(np.concatenate([from_q, from_x]), y)
-        by_row = table[:, from_x] @ weights[from_q.size :]
-        by_person = table[:, y] - table[:, from_q] @ weights[: from_q.size]
-        by_row = by_row + predict(fit_trees(x_table[rows], by_person[rows] - by_row[rows]), x_table)
-        columns = tuple(dict.fromkeys(name for place in raw for name in features[place].columns))
-        yield _residual(f"rest of {column.name}", columns, -by_row, -by_person, rows)
-    for place in list(of_feature)[:MOST_MODELS]:
+    inputs = _Inputs(known, features, rows)
+    single = [place for place in inputs.of_feature if len(features[place].columns) == 1]
+    coarse = [column for column in known if column.is_coarse and column.values is not None]
+    yield from (_residual_of_known(column, features, single, inputs, rows) for column in coarse)
+    of_people = np.column_stack([column.as_input for column in known])
+    texts = [place for place, column in enumerate(known) if column.values is None]
+    for place in list(inputs.of_feature)[:_MOST_MODELS]:
         feature = features[place]
-        skewed = len(of_feature[place]) > 1 and not feature.is_flag and _skewness(feature.values) > 1
-        y = of_feature[place][1 if skewed else 0]
-        others = [one for one in raw if set(features[one].columns).isdisjoint(feature.columns)]
-        from_x = np.array([at for one in others for at in of_feature[one]], dtype=int)
-        weights = models.weights(np.concatenate([from_known, from_x]), y)
-        by_row = table[:, y] - table[:, from_x] @ weights[from_known.size :]
-        by_person = table[:, from_known] @ weights[: from_known.size]
-        filled = np.isfinite(feature.values)
-        some = rows[filled[rows]]
-        trees = fit_trees(q_table[some], by_row[some] - by_person[some], categories=q_is_code)
-        by_person = by_person + predict(trees, q_table)
-        yield _residual(f"rest of {feature.name}", feature.columns, by_row, by_person, some, filled)
+        others = [at for at in single if at != place and features[at].columns != feature.columns]
+        others = [at for at in others if features[at].columns[0] not in feature.columns]
+        yield _residual_of_feature(place, feature, others, inputs, rows, of_people, texts)
 
 
-def _residual(name, columns, of_row, of_person, rows, filled=None):
-    scale = max(float(np.std(of_row[rows] - of_person[rows])), 1e-6)
+def _residual_of_known(
+    column: KnownColumn, features: Sequence[Feature], single: Sequence[int], inputs: _Inputs, rows: Rows
+) -> Likeness:
+    """A coarsened number, explained by the kept columns of the row and the other known columns of the person."""
+    table, output = inputs.table, inputs.of_known[column.name][0]
+    by_person = np.array([at for name, ats in inputs.of_known.items() if name != column.name for at in ats], dtype=int)
+    by_row = np.array([at for place in single for at in inputs.of_feature[place]])
+    weights = inputs.weights(np.concatenate([by_person, by_row]), output)
+    of_person = table[:, output] - table[:, by_person] @ weights[: by_person.size]
+    of_row = table[:, by_row] @ weights[by_person.size :]
+    values = np.column_stack([features[place].values for place in single])
+    trees = fit_trees(values[rows], of_person[rows] - of_row[rows])
+    linear = dict(zip(by_row.tolist(), np.abs(weights[by_person.size :]), strict=True))
+    shares: dict[str, float] = {}
+    explained = gains(trees)
+    explained = explained / max(explained.sum(), 1e-300)
+    for place, gain in zip(single, explained, strict=True):
+        (name,) = features[place].columns
+        shares[name] = shares.get(name, 0.0) + gain + sum(linear[at] for at in inputs.of_feature[place])
+    total = sum(shares.values()) or 1.0
+    of_row = of_row + predict(trees, values)
+    return _residual(of_person, of_row, rows, {name: share / total for name, share in shares.items()})
 
-    def of_pairs(i, j):
-        rest = (of_row[j] - of_person[i]) / scale
-        return rest if filled is None else np.where(filled[j], rest, np.nan)
 
-    return Likeness(name, columns, of_pairs)
+def _residual_of_feature(
+    place: int,
+    feature: Feature,
+    others: Sequence[int],
+    inputs: _Inputs,
+    rows: Rows,
+    of_people: Floats,
+    texts: Sequence[int],
+) -> Likeness:
+    """A kept column, explained by the known columns of the person and the other kept columns of the row."""
+    table, outputs = inputs.table, inputs.of_feature[place]
+    output = outputs[-1] if not feature.is_flag and _skewness(feature.values) > 1 else outputs[0]
+    by_person = np.array([at for ats in inputs.of_known.values() for at in ats], dtype=int)
+    by_row = np.array([at for other in others for at in inputs.of_feature[other]], dtype=int)
+    weights = inputs.weights(np.concatenate([by_person, by_row]), output)
+    of_person = table[:, by_person] @ weights[: by_person.size]
+    of_row = table[:, output] - table[:, by_row] @ weights[by_person.size :]
+    filled = np.isfinite(feature.values)
+    some = rows[filled[rows]]
+    if some.size:
+        trees = fit_trees(of_people[some], of_row[some] - of_person[some], categories=texts)
+        of_person = of_person + predict(trees, of_people)
+    return _residual(of_person, of_row, some, even_shares(feature.columns), filled)
+
+
+def _residual(
+    of_person: Floats, of_row: Floats, rows: Rows, shares: Mapping[str, float], filled: NDArray[np.bool_] | None = None
+) -> Likeness:
+    scale = max(float(np.std(of_row[rows] - of_person[rows])), 1e-6) if rows.size else 1.0
+
+    def of_pairs(people: Rows, candidates: Rows) -> Floats:
+        residual = (of_row[candidates] - of_person[people]) / scale
+        return residual if filled is None else np.where(filled[candidates], residual, np.nan)
+
+    return Likeness(of_pairs, shares)
 
 
 def _skewness(values: Floats) -> float:
@@ -176,45 +217,46 @@ def _skewness(values: Floats) -> float:
     return float(((filled - filled.mean()) ** 3).mean() / spread**3) if spread > 0 else 0.0
 
 
-def count_likenesses(known: Sequence[KnownColumn], features: Sequence[Feature], fitted: NDArray[np.int64]) -> Iterator[list[Likeness]]:
-    """Counts of kept values by the values of each coarsened column, and of each two, the most informative first."""
-    coarse = [column for column in known if column.is_coarse]
-    by_one = [(column.name, column.counted) for column in coarse]
-    by_two = []
-    for first, second in combinations(coarse, 2):
-        _, joint = np.unique(first.counted * (second.counted.max() + 1) + second.counted, return_inverse=True)
-        by_two.append((f"{first.name} and {second.name}", joint.astype(np.int64)))
-    for name, q in [*by_one, *by_two]:
-        counted = [(_information(q[fitted], feature.codes[fitted]), feature) for feature in features]
-        best = sorted((pair for pair in counted if pair[0] > 0), key=lambda pair: -pair[0])[:MOST_COUNTED]
-        made = [Likeness(f"count of {feature.name} by {name}", feature.columns, _counter(q, feature.codes, fitted)) for _, feature in best]
-        if made:
-            yield made
+def count_likenesses(
+    known: Sequence[KnownColumn], features: Sequence[Feature], fitted: Rows
+) -> Iterator[list[Likeness]]:
+    """Counts of kept values by the values of each coarsened column, and of each two; the most informative first."""
+    coarse = [column.counted for column in known if column.is_coarse]
+    two = [first * (second.max() + 1) + second for first, second in combinations(coarse, 2)]
+    for known_codes in [*coarse, *two]:
+        _, person = np.unique(known_codes, return_inverse=True)
+        informative = [(_information(person[fitted], feature.codes[fitted]), feature) for feature in features]
+        best = sorted((pair for pair in informative if pair[0] > 0), key=lambda pair: -pair[0])[:_MOST_COUNTED]
+        if best:
+            yield [
+                Likeness(_counter(person, feature.codes, fitted), even_shares(feature.columns)) for _, feature in best
+            ]
 
 
-def _information(q: Codes, x: Codes) -> float:
-    """Mutual information of two codes per row, less what chance gives (Miller and Madow)."""
-    keys, counts = np.unique(q * (x.max() + 1) + x, return_counts=True)
-    of_q, of_x = np.bincount(q), np.bincount(x)
-    n = q.size
-    entropy = lambda tally: -float((tally[tally > 0] / n) @ np.log(tally[tally > 0] / n))  # noqa: E731
-    cells = (of_q > 0).sum() + (of_x > 0).sum() - keys.size - 1
-    return entropy(of_q) + entropy(of_x) - entropy(counts) + cells / (2 * n)
+def _information(first: Codes, second: Codes) -> float:
+    """Mutual information of two codes in nats, less what chance gives (Miller and Madow)."""
+    _, joint = np.unique(first * (second.max() + 1) + second, return_counts=True)
+    tallies = [np.bincount(first), np.bincount(second), joint]
+    shares = [tally[tally > 0] / first.size for tally in tallies]
+    entropies = [-float(share @ np.log(share)) for share in shares]
+    by_chance = (shares[2].size - shares[0].size - shares[1].size + 1) / (2 * first.size)
+    return entropies[0] + entropies[1] - entropies[2] - by_chance
 
 
-def _counter(q: Codes, x: Codes, fitted: NDArray[np.int64]) -> Any:
-    """log P(x_j | q_i) / P(x_j), by smoothed counts of other people."""
-    values = int(x.max()) + 1
-    keys, seen = np.unique(q[fitted] * values + x[fitted], return_counts=True)
-    people = np.bincount(q[fitted], minlength=int(q.max()) + 1)
-    share = np.bincount(x[fitted], minlength=values) + 0.5
-    share = share / share.sum()
+def _counter(person: Codes, value: Codes, fitted: Rows) -> Callable[[Rows, Rows], Floats]:
+    """log P(value of a row | known value of a person) / P(value), by smoothed counts of the fitted rows."""
+    width = int(value.max()) + 1
+    cells, seen = np.unique(person[fitted] * width + value[fitted], return_counts=True)
+    people = np.bincount(person[fitted], minlength=int(person.max()) + 1)
+    usual = np.bincount(value[fitted], minlength=width) + 0.5
+    usual = usual / usual.sum()
 
-    def of_pairs(i: NDArray[np.int64], j: NDArray[np.int64]) -> Floats:
-        wanted = q[i] * values + x[j]
-        place = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
-        count = np.where(keys[place] == wanted, seen[place], 0)
-        usual = share[x[j]]
-        return np.log((count + _PRIOR * usual) / (people[q[i]] + _PRIOR) / usual)
+    def of_pairs(people_of_pairs: Rows, candidates: Rows) -> Floats:
+        wanted = person[people_of_pairs] * width + value[candidates]
+        place = np.minimum(np.searchsorted(cells, wanted), cells.size - 1)
+        count = np.where(cells[place] == wanted, seen[place], 0)
+        share = usual[value[candidates]]
+        result: Any = np.log((count + _PRIOR * share) / (people[person[people_of_pairs]] + _PRIOR) / share)
+        return np.asarray(result, dtype=np.float64)
 
     return of_pairs
