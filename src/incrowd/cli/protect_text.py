@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.cli import terminal
 from incrowd.cli.assess_text import show_verdict
-from incrowd.cli.evaluate import show_tables
 from incrowd.results import as_json
 from incrowd.wording import counted, listed, number, percent
 
@@ -92,15 +91,12 @@ def _show_release(safe: Protected, cost: Evaluation | None, out: str, linkage: A
             )
     elif cost is None:
         guess = percent(safe.classes.correctness)
-        terminal.facts(
-            [
-                ("smallest class (k)", f"{safe.guarantee.k:,}", "records with the same values"),
-                ("average risk (κ)", guess, "chance that a guess within the class is right"),
-            ]
+        terminal.line(
+            f"The smallest class has {safe.guarantee.k:,} records; a guess within the class is right for {guess}."
         )
         terminal.table(("column", "cells changed"), changed)
     else:
-        show_tables(cost)
+        terminal.result(cost)
     if safe.removed:
         terminal.note(f"left out: {', '.join(safe.removed)}")
     if safe.pseudonymised:

@@ -11,8 +11,9 @@ from typing import Any, ClassVar
 from incrowd._support.progress import Progress, silent
 from incrowd.errors import InputError
 from incrowd.measures.subset_counts import SubsetCount, SubsetCounter
-from incrowd.results import Result
+from incrowd.results import Count, DataTable, Result, Share
 from incrowd.tables import TableLike, read_table
+from incrowd.wording import percent
 
 _MOST_SUBSETS = 200_000  # sets of columns in one call
 
@@ -23,27 +24,38 @@ class KnowledgeRisk(Result):
 
     label: str
     columns: tuple[str, ...]
-    people: int
-    classes: int
-    uniques: int
-    smallest: int
+    people: Count
+    classes: Count
+    uniques: Count
+    smallest: Count
     _derived: ClassVar[tuple[str, ...]] = ("correctness", "uniqueness")
 
     @property
-    def correctness(self) -> float:
+    def correctness(self) -> Share:
         """κ: the share of people named correctly."""
         return self.classes / self.people
 
     @property
-    def uniqueness(self) -> float:
+    def uniqueness(self) -> Share:
         """Ξ: the share of people nobody else looks like."""
         return self.uniques / self.people
+
+
+def table_of_risks(caption: str, risks: Iterable[KnowledgeRisk], *, first: str = "knows") -> DataTable:
+    """The risks of attackers in words, one row each."""
+    rows = ((one.label, percent(one.correctness), percent(one.uniqueness), one.smallest) for one in risks)
+    return DataTable(caption, (first, "named correctly", "unique", "smallest class"), tuple(rows))
 
 
 class KnowledgeRisks(tuple[KnowledgeRisk, ...]):
     """Risks of several sets of columns: a tuple that is also shown as a frame of one row each."""
 
     __slots__ = ()
+
+    @property
+    def most_telling(self) -> list[KnowledgeRisk]:
+        """The sets with the highest risk, the worst and then the smallest first."""
+        return sorted(self, key=lambda risk: (-risk.classes, len(risk.columns)))
 
     def to_frame(self) -> Any:
         """The risks as a pandas DataFrame."""

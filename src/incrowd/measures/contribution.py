@@ -14,9 +14,10 @@ from incrowd._support.progress import Progress, silent
 from incrowd._support.seed import require_seed
 from incrowd.errors import InputError
 from incrowd.measures.subset_counts import SubsetCounter
-from incrowd.results import Result
+from incrowd.results import Result, Share, Statement
 from incrowd.special import NORMAL_QUANTILE
 from incrowd.tables import TableLike, read_table
+from incrowd.wording import percent, percentage_points
 
 EXACT_UP_TO = 12
 """Largest number of attributes that are averaged over all orders; with more, orders are sampled."""
@@ -54,7 +55,7 @@ class Contributions(Result):
     """
 
     columns: tuple[Contribution, ...]
-    nothing_known: float
+    nothing_known: Share
     orders: int | None
     seed: int
 
@@ -67,6 +68,25 @@ class Contributions(Result):
         """The contribution as a share of what all attributes add; 0 where they add nothing."""
         total = sum(one.correctness for one in self.columns)
         return part.correctness / total if total else 0.0
+
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """What each attribute adds to the average risk, the largest part first."""
+        return tuple(
+            Statement(
+                "drivers",
+                part.column,
+                part.correctness,
+                percentage_points(part.correctness),
+                "Percentage points that this attribute adds to the average risk: "
+                f"{percent(self.share(part))} of what all add.",
+                "exact, all orders averaged"
+                if self.orders is None
+                else f"95% interval: {' to '.join(map(percentage_points, part.interval))}",
+                "attributes become known in any order, all equally likely",
+            )
+            for part in self.ranked
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The result in plain JSON types; every contribution with its share of the total."""
