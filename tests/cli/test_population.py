@@ -23,7 +23,7 @@ def sample(tmp_path_factory):
 def test_it_says_what_the_number_means_and_who_may_have_the_data(capsys, sample):
     code, out, err = run(capsys, "population", sample, "--qi", "age,zip", "--population", "2e4")
     assert code == 0
-    assert "sample → population (B)" in out
+    assert "from the table to the population (B)" in " ".join(out.split())
     assert "where it may be one, assess takes the highest risk for 100%" in " ".join(out.split())
     assert "incrowd assess decides" in out
     assert "restricted" not in out  # an average alone does not say who may have it

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.cli import terminal
 from incrowd.cli.assess_text import show_verdict
-from incrowd.results import as_json
+from incrowd.results import Statement, as_json
 from incrowd.wording import counted, listed, number, percent
 
 if TYPE_CHECKING:
@@ -90,9 +90,12 @@ def _show_release(safe: Protected, cost: Evaluation | None, out: str, linkage: A
                 f"Correlations of quasi-identifiers moved by {number(mean)} on average, {number(most)} at most."
             )
     elif cost is None:
-        guess = percent(safe.classes.correctness)
-        terminal.line(
-            f"The smallest class has {safe.guarantee.k:,} records; a guess within the class is right for {guess}."
+        k, risk = safe.guarantee.k, safe.classes.correctness
+        terminal.statements(
+            [
+                Statement("risk", "smallest class (k)", k, f"{k:,}", "Records with the same values."),
+                Statement("risk", "average risk (κ)", risk, percent(risk), "Chance that a guess is right."),
+            ]
         )
         terminal.table(("column", "cells changed"), changed)
     else:
