@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from incrowd.cli import terminal
 from incrowd.results import as_json
-from incrowd.wording import number, percent, population
+from incrowd.wording import number, percent
 
 if TYPE_CHECKING:
     from incrowd.curves import Curve
@@ -46,7 +46,7 @@ def show_side_by_side(techniques: list[FittedTechnique]) -> None:
     from incrowd.forecasts.side_by_side import name_leaders
 
     first = techniques[0].answer
-    labels = [population(name, size) for name, size in zip(first.names, first.at, strict=True)]
+    labels = first.populations
     terminal.heading("Techniques side by side: who would be named correctly (95% interval)")
     terminal.table(
         ["technique", "measured up to", "named there", *labels],
@@ -98,10 +98,7 @@ def show_forecast(answer: Forecast, others: dict[Any, CurveFit], *, from_curve: 
         values = {name: one.correctness_at(answer.at) for name, one in others.items()}
         terminal.table(
             ["population", *values],
-            [
-                [population(name, answer.at[i]), *(percent(column[i]) for column in values.values())]
-                for i, name in enumerate(answer.names)
-            ],
+            [[name, *(percent(column[i]) for column in values.values())] for i, name in enumerate(answer.populations)],
         )
     if not from_curve and answer.method == "law":
         terminal.line(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -26,6 +26,8 @@ from incrowd.wording import (
     percent_interval,
     population,
 )
+
+_NAMES = {"city": "a city", "us": "the United States", "eu": "the European Union", "world": "the world"}
 
 
 class Parameter(NamedTuple):
@@ -96,36 +98,40 @@ class Forecast(Result):
     @property
     def statements(self) -> tuple[Statement, ...]:
         """The share named correctly in each population; details are populations that have no name."""
-        numbers = []
-        for name, size, (value, low, high), named in zip(
-            self.names, self.at, self.correctness.rows, self.people_named, strict=True
-        ):
-            is_size = name.replace(",", "").isdigit()
-            place = name.upper() if len(name) == 2 else name
-            numbers.append(
-                Statement(
-                    "forecast",
-                    f"{name} people" if name[0].isdigit() else f"{place} ({people(size)})",
-                    value,
-                    percent(value),
-                    f"Named correctly in a population of that size: about {about_people(named)}.",
-                    interval_at(self.level, low, high),
-                    "the table is a random sample of a population of that size; estimated as the risk in a given "
-                    "population is",
-                    is_detail=is_size,
-                )
-            )
-        return tuple(numbers)
+        return tuple(self._state(place) for place in range(len(self.names)))
+
+    def _state(self, place: int) -> Statement:
+        name, value = self.names[place], float(self.correctness.value[place])
+        return Statement(
+            "forecast",
+            f"{name} people" if name[0].isdigit() else f"{_in_words(name)} ({people(self.at[place])})",
+            value,
+            percent(value),
+            f"Named correctly in a population of that size: about {about_people(self.people_named[place])}.",
+            self.certainty(place),
+            "the table is a random sample of a population of that size; estimated as the risk in a given population is",
+            is_detail=name.replace(",", "").isdigit(),
+        )
+
+    def certainty(self, place: int) -> str:
+        """The interval of the share named correctly in one population, or that it is counted in the table."""
+        _, low, high = self.correctness.rows[place]
+        is_counted = self.method != "law" and float(self.at[place]) <= self.measured and low == high
+        return "counted" if is_counted else interval_at(self.level, low, high)
+
+    @property
+    def populations(self) -> tuple[str, ...]:
+        """The populations by size, and by name if they have one."""
+        return tuple(population(_in_words(name), float(size)) for name, size in zip(self.names, self.at, strict=True))
 
     @property
     def data_tables(self) -> tuple[DataTable, ...]:
         """The shares in each population, and the violations of k-anonymity."""
         interval = f"{chosen_percent(self.level)} interval"
-        labels = [population(name, size) for name, size in zip(self.names, self.at, strict=True)]
-        columns: dict[str, list[str]] = {
-            "population": labels,
+        columns: dict[str, Sequence[str]] = {
+            "population": self.populations,
             "named": [percent(value) for value in self.correctness.value],
-            interval: [percent_interval(low, high) for _, low, high in self.correctness.rows],
+            interval: [self.certainty(place).removeprefix(f"{interval}: ") for place in range(len(self.names))],
             "people named": [large_number(named) for named in self.people_named],
         }
         if self.uniqueness is not None:
@@ -142,7 +148,7 @@ class Forecast(Result):
             DataTable(
                 "In classes smaller than k: violations of k-anonymity",
                 ("population", *(f"k = {k} ({interval})" for k in self.violations)),
-                tuple(zip(labels, *violations, strict=True)),
+                tuple(zip(self.populations, *violations, strict=True)),
             ),
         )
 
@@ -200,6 +206,10 @@ class TableForecast(Result):
     fit: ClassSizeFit
     population: int | None
     why_no_columns: str | None
+
+
+def _in_words(name: str) -> str:
+    return _NAMES.get(name, name)
 
 
 def _tail(gamma: float) -> str:

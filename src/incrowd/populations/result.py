@@ -77,102 +77,53 @@ class PopulationRisk(Result):
         return tuple(one if one.assumed else replace(one, assumed=assumed) for one in self._statements())
 
     def _statements(self) -> Iterator[Statement]:
-        where, right = "population", out_of_hundred(self.sample_to_population)
-        yield Statement(
-            where,
-            "average risk in the population",
-            self.overall,
-            percent(self.overall),
-            f"A record of the table, matched against {self.population:,} people, finds the right person so often.",
-            _sure(self.interval),
-        )
-        yield Statement(
-            where,
-            "from the table to the population (B)",
-            self.sample_to_population,
-            number(self.sample_to_population),
-            f"Of 100 records matched against everybody, {right} get the right name, by the {self.method} estimator.",
-            "no interval" if self.interval is None else f"95% interval: {number_interval(*self.interval)}",
-            is_detail=True,
-        )
-        yield Statement(
-            where,
-            "from the population to the table (A)",
-            self.population_to_sample,
-            percent(self.population_to_sample),
-            "Somebody picked from the population is found in the table so often.",
-            "counted, exact for this population",
-            "the population has the size that was given",
-        )
-        yield Statement(
-            where,
-            "in the table alone",
-            self.classes / self.people,
-            percent(self.classes / self.people),
-            "What the table looks like if it were everybody.",
-            COUNTED,
-            "the attacker knows who is in the table",
-            is_detail=True,
-        )
+        where, there, back = "population", self.sample_to_population, self.population_to_sample
+        found = f"A record of the table, matched against {self.population:,} people, finds the right person so often."
+        average = percent(self.overall)
+        yield Statement(where, "average risk in the population", self.overall, average, found, _sure(self.interval))
+        right = f"Of 100 records matched against everybody, {out_of_hundred(there)} get the right name"
+        meaning, sure = f"{right}, by the {self.method} estimator.", _digits(self.interval)
+        name = "from the table to the population (B)"
+        yield Statement(where, name, there, number(there), meaning, sure, is_detail=True)
+        name, meaning = "from the population to the table (A)", "Somebody picked from the population is found so often."
+        sure, assumed = "counted, exact for this population", "the population has the size that was given"
+        yield Statement(where, name, back, percent(back), meaning, sure, assumed)
+        alone, meaning = self.classes / self.people, "What the table looks like if it were everybody."
+        assumed = "the attacker knows who is in the table"
+        yield Statement(where, "in the table alone", alone, percent(alone), meaning, COUNTED, assumed, is_detail=True)
         yield from self._about_unique_people()
         if self.highest is not None:
-            yield Statement(
-                where,
-                "record at highest risk in the population",
-                self.highest,
-                percent(self.highest),
-                "The right name is found so often for the one record that is easiest to name.",
-                _sure(self.highest_interval),
-            )
+            name, sure = "record at highest risk in the population", _sure(self.highest_interval)
+            meaning = "The right name is found so often for the one record that is easiest to name."
+            yield Statement(where, name, self.highest, percent(self.highest), meaning, sure)
         if self.telling_columns:
             first, share = next(iter(self.telling_columns.items()))
-            yield Statement(
-                where,
-                "what makes records stand out",
-                share,
-                listed([f"{name} ({percent(part)})" for name, part in self.telling_columns.items()]),
+            columns = listed([f"{name} ({percent(part)})" for name, part in self.telling_columns.items()])
+            meaning = (
                 "Of the records at highest risk (1 in 100, and 100 at least) the share whose risk would fall most if "
-                f"nobody knew the column; {first} is the first to protect.",
-                "no interval",
+                f"nobody knew the column; {first} is the first to protect."
             )
+            yield Statement(where, "what makes records stand out", share, columns, meaning, _sure(None))
         for name, value in self.parts.items():
-            yield Statement(
-                where, name, value, number(value), "What the estimate is made of.", "no interval", is_detail=True
-            )
+            meaning = "What the estimate is made of."
+            yield Statement(where, name, value, number(value), meaning, _sure(None), is_detail=True)
 
     def _about_unique_people(self) -> Iterator[Statement]:
-        where, alone = "population", self.population_uniques
+        where, alone, ends = "population", self.population_uniques, self.population_uniques_interval
         if alone is not None:
-            ends = self.population_uniques_interval
-            yield Statement(
-                where,
-                "unique in the population",
-                alone,
-                f"{round(alone):,} ({percent(alone / self.population)})" if alone >= 1 else "fewer than 1",
-                "People nobody else looks like.",
-                "no interval" if ends is None else f"95% interval: {whole(ends[0])} to {whole(ends[1])} people",
-                is_detail=True,
-            )
+            shown = f"{round(alone):,} ({percent(alone / self.population)})" if alone >= 1 else "fewer than 1"
+            sure = _sure(None) if ends is None else f"95% interval: {whole(ends[0])} to {whole(ends[1])} people"
+            name, meaning = "unique in the population", "People nobody else looks like."
+            yield Statement(where, name, alone, shown, meaning, sure, is_detail=True)
         if self.still_unique is None:
             return
-        yield Statement(
-            where,
-            "unique there too",
-            self.still_unique,
-            percent(self.still_unique),
-            "Of the people who are unique in the table, so many are unique in the population.",
-            _sure(self.still_unique_interval),
-        )
+        shown, sure = percent(self.still_unique), _sure(self.still_unique_interval)
+        meaning = "Of the people who are unique in the table, so many are unique in the population."
+        yield Statement(where, "unique there too", self.still_unique, shown, meaning, sure)
         if (both := self.uniques * self.still_unique_at_most) >= 1:
-            yield Statement(
-                where,
-                "unique here and there, at most",
-                both,
-                two_digits(both),
-                "People of the table; where it may be one, assess takes the highest risk for 100%.",
-                "upper end of the interval",
-                is_detail=True,
-            )
+            meaning = "People of the table; where it may be one, assess takes the highest risk for 100%."
+            name, sure = "unique here and there, at most", "upper end of the interval"
+            yield Statement(where, name, both, two_digits(both), meaning, sure, is_detail=True)
 
     @property
     def population_to_sample(self) -> Share:
@@ -226,6 +177,10 @@ class PopulationRisk(Result):
 
 def _sure(interval: tuple[float, float] | None) -> str:
     return "no interval" if interval is None else interval_at(0.95, *interval)
+
+
+def _digits(interval: tuple[float, float] | None) -> str:
+    return "no interval" if interval is None else f"95% interval: {number_interval(*interval)}"
 
 
 @dataclass(frozen=True, slots=True)
