@@ -69,7 +69,7 @@ def test_designs_are_used_and_what_makes_records_stand_out_is_said(capsys, tmp_p
     design = ["--stratum", "region", "--cluster", "home"]
     code, out, err = run(capsys, *wanted, *design, "--records", tmp_path / "risk.csv")
     assert code == 0
-    assert "highest of a record" in out
+    assert "record at highest risk" in out
     assert "What makes records stand out:" in out.replace("\n", " ")
     assert "one record of each cluster" in err.replace("\n", " ")
     code, _, err = run(capsys, *wanted[:4], "--population", "8000", "--stratum", "region")

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from incrowd.cli import terminal
-from incrowd.measures.attribute_sets import KnowledgeRisks, table_of_risks
 from incrowd.results import as_json
 from incrowd.wording import counted, percent
 
@@ -46,6 +45,8 @@ def plain(answer: MeasureAnswer) -> dict[str, Any]:
 
 def show(answer: MeasureAnswer) -> None:
     """Print the results in tables and sentences."""
+    from incrowd.measures.attribute_sets import KnowledgeRisks, table_of_risks
+
     known, by_set = len(answer.measurement.quasi_identifiers), KnowledgeRisks(answer.by_set)
     terminal.heading(f"Who can be picked out by {counted(known, 'attribute', 'attributes')}")
     terminal.result(answer.measurement)

@@ -85,7 +85,8 @@ class PopulationRisk(Result):
         meaning, sure = f"{right}, by the {self.method} estimator.", _digits(self.interval)
         name = "from the table to the population (B)"
         yield Statement(where, name, there, number(there), meaning, sure, is_detail=True)
-        name, meaning = "from the population to the table (A)", "Somebody picked from the population is found so often."
+        name = "from the population to the table (A)"
+        meaning = "Somebody picked from the population is found in the table so often."
         sure, assumed = "counted, exact for this population", "the population has the size that was given"
         yield Statement(where, name, back, percent(back), meaning, sure, assumed)
         alone, meaning = self.classes / self.people, "What the table looks like if it were everybody."

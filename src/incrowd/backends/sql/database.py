@@ -79,10 +79,8 @@ def open_database(
     if scheme == "sqlite" and timeout is not None:
         raise InputError("a time limit for statements works with PostgreSQL only; leave it out")
     limits = [] if timeout is None else [f"SET LOCAL statement_timeout = {max(1, round(timeout * 1000))}"]
-    dialect = SQLITE if scheme == "sqlite" else POSTGRESQL
-    return DatabaseBackend(
-        Transaction(dialect, source, table, checked, *limits), memory=memory, infer_types=infer_types
-    )
+    kind = SQLITE if scheme == "sqlite" else POSTGRESQL
+    return DatabaseBackend(Transaction(kind, source, table, checked, *limits), memory=memory, infer_types=infer_types)
 
 
 class DatabaseBackend(Backend):

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from incrowd._support.addresses import masked
 from incrowd.backends.sql.transaction import (
     DatabaseColumn,
-    Dialect,
+    DatabaseKind,
     Meaning,
     Opened,
     Transaction,
@@ -139,7 +139,7 @@ FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_'
 ORDER BY 1, 2
 """
-POSTGRESQL = Dialect(
+POSTGRESQL = DatabaseKind(
     connect=_connect,
     begin=(
         "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",

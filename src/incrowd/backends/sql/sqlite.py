@@ -13,7 +13,7 @@ from urllib.parse import quote
 from incrowd._support.addresses import masked, sqlite_file
 from incrowd.backends.sql.transaction import (
     DatabaseColumn,
-    Dialect,
+    DatabaseKind,
     Meaning,
     Opened,
     Transaction,
@@ -135,7 +135,7 @@ def _as_text(plain: str) -> str:
     return f"CASE typeof({plain}) WHEN 'real' THEN printf('%!.17g', {plain}) ELSE CAST({plain} AS TEXT) END"
 
 
-SQLITE = Dialect(
+SQLITE = DatabaseKind(
     connect=_connect,
     begin=("PRAGMA busy_timeout = 5000", "BEGIN"),  # milliseconds for a writer to release the file
     tables=r"SELECT 'main' AS schema, name, type = 'table' AS stored, 1 AS visible, 1 AS readable FROM sqlite_master "

@@ -44,7 +44,7 @@ class Opened(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Dialect:
+class DatabaseKind:
     """One kind of database.
 
     - `connect` opens an address, `begin` are the statements that follow.
@@ -74,23 +74,23 @@ class Transaction:
     that is a file, `others` are the other tables in it.
     """
 
-    def __init__(self, dialect: Dialect, source: str, table: str | None, query: str | None, *more: str) -> None:
-        self.dialect, self._by_query = dialect, query is not None
-        self._connection, self.label, self.file, self._when_closed = dialect.connect(source)
+    def __init__(self, kind: DatabaseKind, source: str, table: str | None, query: str | None, *more: str) -> None:
+        self.kind, self._by_query = kind, query is not None
+        self._connection, self.label, self.file, self._when_closed = kind.connect(source)
         self.table: str | None = None
         self.others: tuple[str, ...] = ()
         self.repeatable = False
         self.name, self.what = f"a query of {self.label}", "the rows of the query"
         try:
-            for statement in (*dialect.begin, *more):
+            for statement in (*kind.begin, *more):
                 self.fetch(statement)
             if query is None:
                 self._find(table)
             else:
                 self.relation = f"(\n{query}\n)"  # the line break ends a comment in the query's last line
-            if dialect.keeps_rows and not self.repeatable:
+            if kind.keeps_rows and not self.repeatable:
                 self._keep_rows()
-            self.columns: dict[str, DatabaseColumn] = dialect.columns(self)
+            self.columns: dict[str, DatabaseColumn] = kind.columns(self)
         except IncrowdError:
             self.close()
             raise
@@ -109,10 +109,10 @@ class Transaction:
         columns = ", ".join(f"{column.sql} AS c{place}" for place, column in enumerate(self.columns.values()))
         sql = f"SELECT {columns} FROM {self.relation} AS r"
         skipped = 0
-        if self.dialect.needs_example:  # the first rows may be null
+        if self.kind.needs_example:  # the first rows may be null
             sql = f"SELECT {', '.join(column.example for column in self.columns.values())} UNION ALL {sql}"
             skipped = 1
-        with self._connection.cursor(adbc_stmt_kwargs=self.dialect.stream) as cursor:
+        with self._connection.cursor(adbc_stmt_kwargs=self.kind.stream) as cursor:
             try:
                 cursor.execute(sql)
                 batches = iter(cursor.fetch_record_batch())
@@ -120,7 +120,7 @@ class Transaction:
             except Exception as error:
                 self.explain(error)
             while batch is not None:
-                self.dialect.check(batch, self.what)
+                self.kind.check(batch, self.what)
                 yield batch.slice(skipped)
                 skipped = 0
                 try:
@@ -147,7 +147,7 @@ class Transaction:
     def explain(self, error: Exception) -> NoReturn:
         """Raise InputError for a driver's error; the database's message is shown only if it is about the query."""
         state = getattr(error, "sqlstate", None) or ""
-        for pattern, message, of_query in self.dialect.meanings:
+        for pattern, message, of_query in self.kind.meanings:
             match = re.search(pattern, f"{state}: {error}", re.DOTALL)
             if match is not None and (self._by_query or not of_query):
                 names = {"what": self.what, "label": self.label, "state": state, "reason": match[match.lastindex or 0]}
@@ -162,7 +162,7 @@ class Transaction:
 
     def _find(self, table: str | None) -> None:
         """Find the table in the catalogue; the user's text never becomes part of SQL."""
-        tables = self.fetch(self.dialect.tables).to_pylist()
+        tables = self.fetch(self.kind.tables).to_pylist()
         by_name = {f"{row['schema']}.{row['name']}": row for row in tables}
         by_name |= {row["name"]: row for row in tables if row["visible"]}
         shown = {id(row): name for name, row in by_name.items()}  # the short name, if it has one
