@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import dataclasses
 import json
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping
 from html import escape
 from typing import Annotated, Any, ClassVar
 
@@ -92,30 +92,21 @@ class Result:
             entries.append(f"{name}={_in_repr(value)}")
         return f"{type(self).__name__}({', '.join(entries)})"
 
-    def _entries(self) -> Sequence[tuple[str, ...]]:
-        """What is shown as text and in a notebook: the statements, or the fields of a result without any."""
-        if self.statements:
-            return [(statement.name, statement.shown, statement.meaning) for statement in self.statements]
-        return [(name.replace("_", " "), _in_cell(value)) for name, value in self.to_dict().items()][:_MAX_ENTRIES]
+    def _shown(self) -> Iterator[DataTable]:
+        """What is shown as text and in a notebook: the numbers, or without any the fields; then the rows."""
+        entries: list[tuple[str, ...]] = [(number.name, number.shown, number.meaning) for number in self.statements]
+        if not entries:
+            entries = [(name.replace("_", " "), _in_cell(value)) for name, value in self.to_dict().items()]
+        yield DataTable(type(self).__name__, (), tuple(entries[:_MAX_ENTRIES]))
+        yield from self.data_tables
 
     def __str__(self) -> str:
-        """A table of names and values, as text."""
-        entries = self._entries()
-        widths = [max(map(len, texts)) for texts in zip(*entries, strict=True)]
-        lines = [
-            "  ".join(["", *(f"{text:<{width}}" for text, width in zip(entry, widths, strict=True))]).rstrip()
-            for entry in entries
-        ]
-        return "\n".join([type(self).__name__, *lines, *self.sentences])
+        """Tables of names and values, as text."""
+        return "\n".join([*map(str, self._shown()), *self.sentences])
 
     def _repr_html_(self) -> str:
-        left = ' style="text-align:left"'
-        rows = [
-            f"<tr><th{left}>{escape(name)}</th>{''.join(f'<td{left}>{escape(text)}</td>' for text in texts)}</tr>"
-            for name, *texts in self._entries()
-        ]
-        sentences = "".join(f"<p>{escape(sentence)}</p>" for sentence in self.sentences)
-        return f"<table><caption{left}>{escape(type(self).__name__)}</caption>{''.join(rows)}</table>{sentences}"
+        sentences = (f"<p>{escape(sentence)}</p>" for sentence in self.sentences)
+        return "".join([*(table.to_html() for table in self._shown()), *sentences])
 
     def _repr_mimebundle_(
         self, include: Container[str] | None = None, exclude: Container[str] | None = None
@@ -159,6 +150,25 @@ class DataTable:
     caption: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
+
+    def __str__(self) -> str:
+        rows = [self.columns] if self.columns else []
+        cells = [[single_value(value) for value in row] for row in (*rows, *self.rows)]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        lines = [[f"{text:<{width}}" for text, width in zip(row, widths, strict=True)] for row in cells]
+        return "\n".join([self.caption, *("  ".join(["", *line]).rstrip() for line in lines)])
+
+    def to_html(self) -> str:
+        """The table for a notebook."""
+        left = ' style="text-align:left"'
+        heads = "".join(f"<th{left}>{escape(name)}</th>" for name in self.columns)
+        rows = [
+            f"<th{left}>{escape(single_value(name))}</th>"
+            + "".join(f"<td{left}>{escape(single_value(value))}</td>" for value in values)
+            for name, *values in self.rows
+        ]
+        body = "".join(f"<tr>{row}</tr>" for row in ([heads] if heads else []) + rows)
+        return f"<table><caption{left}>{escape(self.caption)}</caption>{body}</table>"
 
 
 def as_json(value: Any) -> Any:
