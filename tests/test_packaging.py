@@ -44,7 +44,7 @@ def test_the_wheel_holds_the_package_with_its_data_and_nothing_else(built):
     kept = {path for path in source.rglob("*") if path.is_file() and "__pycache__" not in path.parts}
     own = {path.relative_to(source).as_posix() for path in kept if path.suffix not in (".pyc", ".nbi", ".nbc")}
     assert {name for name in inside if ".dist-info/" not in name} == own
-    data = ["__init__.pyi", "py.typed", "reports/assessment-2.schema.json", "reports/templates/report.html"]
+    data = ["__init__.pyi", "py.typed", "reports/templates/report.html"]
     assert {f"incrowd/{name}" for name in data} <= inside
     assert any(name.startswith("incrowd/web/templates/") for name in inside)
     assert any(name.startswith("incrowd/web/static/") for name in inside)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import incrowd
-from incrowd import ClassSizes, correctness_curve, demo_table, forecast, frontier, leak_risk, leaks, measure, measures
+from incrowd import ClassSizes, correctness_curve, demo_table, forecast, frontier, leak_risk, leaks, measures
 from incrowd.assessment import Question, find_release
 from incrowd.attacks.api import attack_release
 from incrowd.attacks.copies import CopiedPeople, NearCopies
@@ -51,7 +51,7 @@ def test_every_result_with_plain_types_is_shown():
 
 
 def test_a_result_is_a_table_in_which_names_are_text():
-    found = measure({"<b>age</b>": [1, 1, 2]}, quasi_identifiers=["<b>age</b>"])
+    found = measures.contributions({"<b>age</b>": [1, 1, 2]}, ["<b>age</b>"])
     shown = found._repr_html_()
     assert shown.startswith("<table>")
     assert "<b>" not in shown

@@ -308,7 +308,7 @@ def test_one_function_holds_a_risk_against_a_limit():
 
 
 KNOW_FORMATS = {"tables", "backends"}
-READERS = re.compile(r"pyarrow\.(parquet|feather|orc|csv|json|dataset)|pyreadstat|openpyxl|python_calamine|fastavro")
+READERS = re.compile(r"pyarrow\.(parquet|feather|orc|csv|json|dataset)|pyreadstat|openpyxl|python_calamine")
 
 
 def endings_in(tree, endings):

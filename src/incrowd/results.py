@@ -1,17 +1,23 @@
-"""The base class of every result: JSON, data frame, text and notebook output."""
+"""The base class of every result: its numbers as statements, JSON, data frame, text and notebook output."""
 
 from __future__ import annotations
 
 import base64
 import dataclasses
 import json
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from html import escape
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from incrowd._support.services import provided
 from incrowd.errors import IncrowdError, MissingDependencyError
 from incrowd.wording import single_value
+
+COUNTED = "counted, exact for this table"
+Share = Annotated[float, (("minimum", 0), ("maximum", 1))]
+"""A share or a risk. The published schema has the range."""
+Count = Annotated[int, (("minimum", 0),)]
+"""A number of things."""
 
 _MAX_ENTRIES = 40  # entries of a result that are shown
 _MAX_LINE = 400  # characters of `repr`, about
@@ -21,13 +27,34 @@ _MAX_VALUE = 80  # characters of one value in `repr`
 class Result:
     """Base of the frozen dataclasses that hold results. It has no fields of its own.
 
-    A subclass declares its JSON with two class variables: `_hidden` names fields that `to_dict` leaves out, `_derived`
-    names properties that it adds after the fields. A result with several rows overrides `_rows`.
+    What a person reads is said here once: `statements` are its numbers, `data_tables` its rows, `sentences` what
+    several numbers say together. The terminal, the page, a notebook and the app show these.
+
+    A subclass declares its JSON with class variables: `_hidden` names fields that `to_dict` leaves out, `_derived`
+    names properties that it adds after the fields, `_renamed` maps names to keys. `_keys` has the types of keys that an
+    overridden `to_dict` adds or changes. A result with several rows overrides `_rows`.
     """
 
     __slots__ = ()
     _derived: ClassVar[tuple[str, ...]] = ()
     _hidden: ClassVar[frozenset[str]] = frozenset()
+    _renamed: ClassVar[Mapping[str, str]] = {}
+    _keys: ClassVar[Mapping[str, Any]] = {}
+
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """The numbers that a person reads, each with its meaning and certainty."""
+        return ()
+
+    @property
+    def data_tables(self) -> tuple[DataTable, ...]:
+        """The rows that a person reads."""
+        return ()
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What several numbers say together."""
+        return ()
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -38,7 +65,7 @@ class Result:
         """The result in plain JSON types: text, numbers, true and false, null, lists and objects."""
         fields = [field.name for field in dataclasses.fields(self)]  # type: ignore[arg-type]
         names = [name for name in fields if name not in self._hidden]
-        return {name: as_json(getattr(self, name)) for name in [*names, *self._derived]}
+        return {self._renamed.get(name, name): as_json(getattr(self, name)) for name in [*names, *self._derived]}
 
     def to_frame(self) -> Any:
         """The result as a pandas DataFrame: one row for each of `_rows()`.
@@ -65,21 +92,21 @@ class Result:
             entries.append(f"{name}={_in_repr(value)}")
         return f"{type(self).__name__}({', '.join(entries)})"
 
+    def _shown(self) -> Iterator[DataTable]:
+        """What is shown as text and in a notebook: the numbers, or without any the fields; then the rows."""
+        entries: list[tuple[str, ...]] = [(number.name, number.shown, number.meaning) for number in self.statements]
+        if not entries:
+            entries = [(name.replace("_", " "), _in_cell(value)) for name, value in self.to_dict().items()]
+        yield DataTable(type(self).__name__, (), tuple(entries[:_MAX_ENTRIES]))
+        yield from self.data_tables
+
     def __str__(self) -> str:
-        """A table of names and values, as text."""
-        entries = list(self.to_dict().items())[:_MAX_ENTRIES]
-        width = max((len(name) for name, _ in entries), default=0)
-        lines = [f"  {name.replace('_', ' '):<{width}}  {_in_cell(value)}" for name, value in entries]
-        return "\n".join([type(self).__name__, *lines])
+        """Tables of names and values, as text."""
+        return "\n".join([*map(str, self._shown()), *self.sentences])
 
     def _repr_html_(self) -> str:
-        rows = [
-            f'<tr><th style="text-align:left">{escape(name.replace("_", " "))}</th>'
-            f'<td style="text-align:left">{escape(_in_cell(value))}</td></tr>'
-            for name, value in self.to_dict().items()
-        ]
-        name = escape(type(self).__name__)
-        return f'<table><caption style="text-align:left">{name}</caption>{"".join(rows[:_MAX_ENTRIES])}</table>'
+        sentences = (f"<p>{escape(sentence)}</p>" for sentence in self.sentences)
+        return "".join([*(table.to_html() for table in self._shown()), *sentences])
 
     def _repr_mimebundle_(
         self, include: Container[str] | None = None, exclude: Container[str] | None = None
@@ -96,6 +123,52 @@ class Result:
             for kind, shown in bundle.items()
             if (include is None or kind in include) and (exclude is None or kind not in exclude)
         }
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Statement(Result):
+    """One number: its name, its text form, its meaning, its certainty and its assumptions.
+
+    `is_detail` marks a number for those who look for it; a report leaves it out.
+    """
+
+    section: str
+    name: str
+    value: float | None
+    shown: str
+    meaning: str
+    sure: str = COUNTED
+    assumed: str = ""
+    is_detail: bool = False
+    _hidden: ClassVar[frozenset[str]] = frozenset({"is_detail"})
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class DataTable:
+    """Numbers in rows, with a caption."""
+
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+    def __str__(self) -> str:
+        rows = [self.columns] if self.columns else []
+        cells = [[single_value(value) for value in row] for row in (*rows, *self.rows)]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        lines = [[f"{text:<{width}}" for text, width in zip(row, widths, strict=True)] for row in cells]
+        return "\n".join([self.caption, *("  ".join(["", *line]).rstrip() for line in lines)])
+
+    def to_html(self) -> str:
+        """The table for a notebook."""
+        left = ' style="text-align:left"'
+        heads = "".join(f"<th{left}>{escape(name)}</th>" for name in self.columns)
+        rows = [
+            f"<th{left}>{escape(single_value(name))}</th>"
+            + "".join(f"<td{left}>{escape(single_value(value))}</td>" for value in values)
+            for name, *values in self.rows
+        ]
+        body = "".join(f"<tr>{row}</tr>" for row in ([heads] if heads else []) + rows)
+        return f"<table><caption{left}>{escape(self.caption)}</caption>{body}</table>"
 
 
 def as_json(value: Any) -> Any:

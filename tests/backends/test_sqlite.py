@@ -9,7 +9,8 @@ import pytest
 from tests.backends.databases import to_sqlite
 
 from incrowd import ClassSizes, measure, read_table
-from incrowd.backends.sql.sqlite import Sqlite
+from incrowd.backends.sql.sqlite import SQLITE
+from incrowd.backends.sql.transaction import Transaction
 from incrowd.errors import InputError
 
 
@@ -95,7 +96,7 @@ def test_a_database_that_stays_locked_is_said(tmp_path):
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as writer:
         writer.stdout.readline()
         with pytest.raises(InputError, match="locked"):
-            Sqlite(str(path), None, None, wait=50)
+            Transaction(SQLITE, str(path), None, None, "PRAGMA busy_timeout = 50", "SELECT * FROM people")
         writer.communicate(b"\n")
     assert read_table(path).rows == 2
 

@@ -23,7 +23,7 @@ def sample(tmp_path_factory):
 def test_it_says_what_the_number_means_and_who_may_have_the_data(capsys, sample):
     code, out, err = run(capsys, "population", sample, "--qi", "age,zip", "--population", "2e4")
     assert code == 0
-    assert "sample → population (B)" in out
+    assert "from the table to the population (B)" in " ".join(out.split())
     assert "where it may be one, assess takes the highest risk for 100%" in " ".join(out.split())
     assert "incrowd assess decides" in out
     assert "restricted" not in out  # an average alone does not say who may have it
@@ -69,7 +69,7 @@ def test_designs_are_used_and_what_makes_records_stand_out_is_said(capsys, tmp_p
     design = ["--stratum", "region", "--cluster", "home"]
     code, out, err = run(capsys, *wanted, *design, "--records", tmp_path / "risk.csv")
     assert code == 0
-    assert "highest of a record" in out
+    assert "record at highest risk" in out
     assert "What makes records stand out:" in out.replace("\n", " ")
     assert "one record of each cluster" in err.replace("\n", " ")
     code, _, err = run(capsys, *wanted[:4], "--population", "8000", "--stratum", "region")

@@ -87,19 +87,9 @@ def _sqlite(folder):
     return file.read_bytes()
 
 
-def _write_avro(file, records):
-    import fastavro
-
-    kinds = {"age": "long", "income": "double"}
-    fields = [{"name": name, "type": kinds.get(name, "string")} for name in TABLE]
-    with open(file, "wb") as opened:
-        fastavro.writer(opened, {"type": "record", "name": "person", "fields": fields}, records)
-
-
 def _statistics(folder):
-    """Files of statistics packages, of R and of Avro, where the extra that reads them is installed."""
+    """Files of statistics packages and of R, where the extra that reads them is installed."""
     try:
-        import fastavro  # noqa: F401
         import pandas as pd
         import pyreadstat
         import rdata
@@ -115,7 +105,6 @@ def _statistics(folder):
         ".xpt": lambda file: pyreadstat.write_xport(frame, file),
         ".rds": lambda file: rdata.write_rds(file, texts, compression=None),
         ".RData": lambda file: rdata.write_rda(file, {"people": texts}),
-        ".avro": lambda file: _write_avro(file, frame.to_dict("records")),
     }
     found = {}
     for ending, write in writers.items():

@@ -10,8 +10,6 @@ import jsonschema
 import pytest
 
 from incrowd import InputError, assess
-from incrowd.assessment.result import SECTIONS
-from incrowd.assessment.sections.section import Section
 from incrowd.populations.estimators import explain_method
 from incrowd.recipients import RECIPIENTS
 from incrowd.reports import document, html, read_assessment, schema, to_html, verdict_figure, write_html
@@ -44,17 +42,6 @@ class Page(HTMLParser):
     def handle_data(self, data):
         if not {"script", "style"} & set(self.inside):
             self.words.append(data)
-
-
-def test_a_new_section_needs_no_line_in_the_schema(ordinary, monkeypatch):
-    plain = ordinary.to_dict() | {"weather": {"rain": 0.5}}
-    assert not jsonschema.Draft202012Validator(schema()).is_valid(plain)
-    new = Section("weather", lambda work: None, lambda found: iter(()))
-    monkeypatch.setitem(schema.__globals__, "SECTIONS", (*SECTIONS, new))
-    found = jsonschema.Draft202012Validator(schema())
-    found.validate(plain)
-    found.validate(plain | {"weather": None})
-    assert not found.is_valid(plain | {"weather": "fine"})
 
 
 def test_the_json_keeps_to_the_published_schema(ordinary, nasty, tmp_path):

@@ -6,7 +6,6 @@ import lzma
 import zipfile
 from datetime import date
 
-import fastavro
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -40,15 +39,6 @@ def people(rows=ROWS):
 
 def arrow_people(rows=ROWS):
     return pa.Table.from_pandas(people(rows), preserve_index=False).replace_schema_metadata(None)
-
-
-def _write_avro(frame, path):
-    kinds = {"age": "double", "sex": "double", "income": ["null", "double"]}
-    born = {"type": "int", "logicalType": "date"}
-    fields = [{"name": name, "type": born if name == "born" else kinds.get(name, "string")} for name in frame]
-    records = frame.astype(object).where(frame.notna(), None).to_dict("records")
-    with open(path, "wb") as file:
-        fastavro.writer(file, {"type": "record", "name": "person", "fields": fields}, records)
 
 
 def _write_zip(frame, path):
@@ -91,7 +81,6 @@ WRITERS = {
     ".orc": lambda frame, path: pyarrow.orc.write_table(arrow_people(len(frame)), str(path)),
     ".xlsx": lambda frame, path: frame.to_excel(path, index=False),
     ".jsonl": lambda frame, path: frame.astype({"born": str}).to_json(path, orient="records", lines=True),
-    ".avro": _write_avro,
     ".sav": lambda frame, path: pyreadstat.write_sav(frame, path, variable_value_labels={"sex": LABELS}),
     ".zsav": lambda frame, path: pyreadstat.write_sav(
         frame, path, variable_value_labels={"sex": LABELS}, compress=True

@@ -114,7 +114,7 @@ def test_standard_input_without_an_end_is_refused_and_leaves_nothing(tmp_path, m
 
 
 @pytest.mark.parametrize(
-    "ending", [".csv", ".csv.gz", ".csv.bz2", ".csv.xz", ".csv.zst", ".parquet", ".feather", ".orc", ".sav", ".avro"]
+    "ending", [".csv", ".csv.gz", ".csv.bz2", ".csv.xz", ".csv.zst", ".parquet", ".feather", ".orc", ".sav"]
 )
 def test_standard_input_is_told_by_its_first_bytes(tmp_path, monkeypatch, ending):
     path, _ = make_file(tmp_path, ending)
@@ -148,7 +148,7 @@ def test_a_type_is_that_of_all_files(tmp_path):
     assert cells(tmp_path) == {"x": [1.0, 1.5], "y": ["2020-01-01", "none of your business"]}
 
 
-@pytest.mark.parametrize("ending", [".sav", ".dta", ".avro", ".orc", ".feather"])
+@pytest.mark.parametrize("ending", [".sav", ".dta", ".orc", ".feather"])
 def test_files_of_one_format_are_one_table(tmp_path, ending):
     path, _ = make_file(tmp_path, ending)
     (tmp_path / f"more{ending}").write_bytes(path.read_bytes())

@@ -41,7 +41,6 @@ _WORDS: Mapping[Decision, str] = {
     "over": "No: the risk is too high",
 }
 YES_ON_CONDITIONS = "Yes, on conditions: within the limits"
-_IN_JSON = {"internal_reasons": "inside_reasons"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +105,7 @@ class Verdict(Result):
     """
 
     _hidden: ClassVar[frozenset[str]] = frozenset({"unanswered", "given_back", "linking", "highest_is_bound"})
+    _renamed: ClassVar[Mapping[str, str]] = {"internal_reasons": "inside_reasons"}
     _derived: ClassVar[tuple[str, ...]] = (
         *("giving_back", "headline", "recommendation", "sentence", "threshold", "why"),
     )
@@ -249,10 +249,6 @@ class Verdict(Result):
     def why(self) -> tuple[str, ...]:
         """The exposures and the risks against their limits, what decides first: every page shows this order."""
         return order_reasons(self.decision, self.sentence, self.exposures)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The result in plain JSON types."""
-        return {_IN_JSON.get(name, name): value for name, value in Result.to_dict(self).items()}
 
 
 def order_reasons(decision: Decision, sentence: str, exposures: Iterable[str]) -> tuple[str, ...]:

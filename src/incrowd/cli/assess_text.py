@@ -10,7 +10,7 @@ from incrowd.cli.hints import with_flags
 from incrowd.wording import Advice, display_names, percent, with_display_names
 
 if TYPE_CHECKING:
-    from incrowd.assessment import Assessment, Statement, Verdict
+    from incrowd.assessment import Assessment, Verdict
     from incrowd.assessment.verdict import Action
     from incrowd.reports import ReportSection
 
@@ -111,20 +111,10 @@ def _show_undecided(verdict: Verdict, shown: dict[str, str]) -> None:
 def _show_section(section: ReportSection, shown: dict[str, str]) -> None:
     terminal.heading(section.title)
     if section.statements:
-        _show_statements(section.statements, shown)
+        terminal.statements(section.statements, shown)
     counted = [figure.table for figure in section.figures if section.key == "facts"]  # the histogram of class sizes
     for table in (*counted, *section.tables):
         terminal.line(f"  {table.caption}")
         terminal.table(table.columns, with_display_names(table.rows, shown))
     for text in section.notes:
         terminal.paragraph(_text(text, shown), "  ")
-
-
-def _show_statements(statements: Sequence[Statement], shown: dict[str, str]) -> None:
-    """Print the numbers of a section; if all are equally sure, that is one line below them instead of a column."""
-    certainties = {one.sure for one in statements}
-    columns = ("what", "number", "in plain words", "how sure")[: 4 if len(certainties) > 1 else 3]
-    rows = [(one.name, one.shown, one.meaning, one.sure)[: len(columns)] for one in statements]
-    terminal.table(columns, with_display_names(rows, shown))
-    if len(certainties) == 1:
-        terminal.line(f"  How sure: {certainties.pop()}.")

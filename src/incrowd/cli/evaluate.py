@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,10 +14,8 @@ from incrowd.cli import options, terminal
 from incrowd.cli.command_files import Input
 from incrowd.cli.open_tables import opens_table
 from incrowd.errors import InputError
-from incrowd.wording import number, percent
 
 if TYPE_CHECKING:
-    from incrowd.evaluation import Evaluation, Utility
     from incrowd.tables import Table
 
 Secret = Annotated[
@@ -78,7 +76,7 @@ def evaluate_table(
         terminal.print_json(evaluation.to_dict())
     else:
         terminal.heading(f"{after.name}: {evaluation.verdict}")
-        show_tables(evaluation)
+        terminal.result(evaluation)
         for text in evaluation.notes:
             terminal.note(text)
     if min_k is not None and evaluation.k < min_k:
@@ -119,71 +117,3 @@ def read_secret(given: str | None, sensitive: Sequence[str]) -> Any:
     except ValueError:
         raise InputError("--secret with >, < or .. needs numbers: '>100000', '<5', '10..20'") from None
     return given
-
-
-def show_tables(evaluation: Evaluation) -> None:
-    """Print the remaining risk, the cost, and the cost of each column as tables."""
-    terminal.facts([*_risks(evaluation), *_costs(evaluation)])
-    if evaluation.utility is not None:
-        terminal.facts(_utility(evaluation.utility))
-    terminal.table(
-        ("column", "cells changed", "detail kept", "loss"),
-        [
-            (c.column, percent(c.changed / evaluation.records), percent(c.granularity), c.loss)
-            for c in evaluation.columns
-        ],
-    )
-
-
-def _risks(evaluation: Evaluation) -> Iterator[terminal.Fact]:
-    """The remaining risk."""
-    of_records = evaluation.counted == "records"
-    unique = "records that cannot be anybody else's: some value of theirs fits no other record"
-    yield (
-        "unique",
-        f"{evaluation.uniques:,} ({percent(evaluation.uniqueness)})",
-        unique if of_records else "people whose history nobody else has",
-    )
-    alike = "records with the same values" if of_records else "people with the same histories"
-    yield "smallest class (k)", f"{evaluation.k:,}", alike
-    yield "average risk (κ)", percent(evaluation.correctness), "chance that a guess within the class is right"
-    if evaluation.undecided:
-        yield "undecided", f"{evaluation.undecided:,}", "counted as unique: the search for a cover was cut short"
-    for one in evaluation.sensitive:
-        by_column = f" in {one.column}" if len(evaluation.sensitive) > 1 else ""
-        yield "l", f"{one.distinct:,}", f"fewest different values of {one.column} in a class"
-        yield "t", number(one.t), f"farthest a class is from the table{by_column}; 0 tells nothing"
-    if secret := evaluation.disclosure:
-        certain = f"{secret.disclosed:,} of {secret.records:,} with {secret.secret}"
-        yield "secret certain", percent(secret.risk), f"{certain} are in classes where all have it"
-
-
-def _utility(utility: Utility) -> Iterator[terminal.Fact]:
-    """The utility for analysts."""
-    for ways, distance in enumerate(utility.marginals, 1):
-        yield f"{ways}-way tables", number(distance), "share of records in other cells than before, on average"
-    most = f"how well records are told from original ones: 0 not at all, {number(utility.propensity_most)} always"
-    yield "pMSE", number(utility.propensity_mse), most
-    if utility.overlap is not None:
-        meaning = f"of {len(utility.coefficients):,} coefficients for {utility.outcome}: 1 the same, below 0 apart"
-        yield "intervals overlap", number(utility.overlap), meaning
-    if utility.score_original is not None and utility.score_protected is not None:
-        there = number(utility.score_original)
-        meaning = f"trained on the protected table, tested on the original; {there} if trained there"
-        yield "prediction", number(utility.score_protected), meaning
-
-
-def _costs(evaluation: Evaluation) -> Iterator[terminal.Fact]:
-    """The cost of protection."""
-    yield "detail kept", percent(evaluation.granularity), "granularity: 100% is the original, 0% is nothing left"
-    if evaluation.information_loss is not None:
-        meaning = "how far a value may be from what is written, in standard deviations, a column"
-        yield "information loss", number(evaluation.information_loss), meaning
-    if evaluation.suppressed:
-        yield "rows dropped", f"{evaluation.suppressed:,}", "suppressed"
-    if evaluation.correlation_change is not None:
-        mean, most = evaluation.correlation_change
-        yield "correlations moved", number(mean), f"on average over pairs of columns; {number(most)} at most"
-    if evaluation.contradicting:
-        meaning = "cells that do not cover the original: is the order right?"
-        yield "contradicting", f"{evaluation.contradicting:,}", meaning

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from incrowd.cli import terminal
 from incrowd.results import as_json
-from incrowd.wording import large_number, number, number_interval, percent, percent_interval, population
+from incrowd.wording import number, percent
 
 if TYPE_CHECKING:
     from incrowd.curves import Curve
@@ -47,7 +46,7 @@ def show_side_by_side(techniques: list[FittedTechnique]) -> None:
     from incrowd.forecasts.side_by_side import name_leaders
 
     first = techniques[0].answer
-    labels = [population(name, size) for name, size in zip(first.names, first.at, strict=True)]
+    labels = first.populations
     terminal.heading("Techniques side by side: who would be named correctly (95% interval)")
     terminal.table(
         ["technique", "measured up to", "named there", *labels],
@@ -90,37 +89,16 @@ def _checked(answer: Forecast) -> str | None:
 
 def show_forecast(answer: Forecast, others: dict[Any, CurveFit], *, from_curve: bool) -> None:
     """Print the forecast of one technique, with its check and forecasts by other curves."""
-    terminal.heading("Who would be named correctly")
-    labels = [population(name, size) for name, size in zip(answer.names, answer.at, strict=True)]
-    _show_shares(answer, labels)
-    if answer.violations:
-        terminal.heading("In classes smaller than k: violations of k-anonymity")
-        rows = [[label] for label in labels]
-        for estimate in answer.violations.values():
-            for i, (value, low, high) in enumerate(estimate.rows):
-                rows[i].append(f"{percent(value, answer.at[i])} ({percent_interval(low, high)})")
-        terminal.table(["population", *(f"k = {k} (95% interval)" for k in answer.violations)], rows)
-    h, gamma = answer.h, answer.gamma
-    terminal.line(
-        f"Entropy h = {number(h[0])} nats ({number_interval(h[1], h[2])}), {number(h[0] / math.log(2))} bits of "
-        "information."
-    )
-    terminal.line(f"Tail complexity γ = {number(gamma[0])} ({number_interval(gamma[1], gamma[2])}): {_tail(gamma[0])}.")
-    check = answer.hold_out
-    if check is not None:
-        left_out = "all points at larger sizes left out" if from_curve else "nine people in ten left out at random"
-        verdict = "inside" if check.inside else "OUTSIDE"
-        terminal.line(
-            f"Check: from up to {check.seen:,} people ({left_out}) the law forecasts {percent(check.forecast)} at "
-            f"{check.size:,}; {percent(check.measured)} was measured, {verdict} its interval "
-            f"{percent_interval(check.low, check.high)}."
-        )
+    for shown in answer.data_tables:
+        terminal.rows(shown)
+    for sentence in answer.sentences:
+        terminal.line(sentence)
     if others:
         terminal.heading("Forecasts by other curves")
         values = {name: one.correctness_at(answer.at) for name, one in others.items()}
         terminal.table(
             ["population", *values],
-            [[label, *(percent(column[i]) for column in values.values())] for i, label in enumerate(labels)],
+            [[name, *(percent(column[i]) for column in values.values())] for i, name in enumerate(answer.populations)],
         )
     if not from_curve and answer.method == "law":
         terminal.line(
@@ -129,26 +107,3 @@ def show_forecast(answer: Forecast, others: dict[Any, CurveFit], *, from_curve: 
         )
     for text in answer.notes:
         terminal.note(text)
-
-
-def _show_shares(answer: Forecast, labels: list[str]) -> None:
-    shares = answer.correctness
-    columns = [
-        labels,
-        [percent(value) for value in shares.value],
-        [percent_interval(low, high) for _, low, high in shares.rows],
-        [large_number(people) for people in answer.people_named],
-    ]
-    heads = ["population", "named", "95% interval", "people named"]
-    if answer.uniqueness is not None:
-        heads.append("unique")
-        columns.append([percent(value, size) for value, size in zip(answer.uniqueness.value, answer.at, strict=True)])
-    terminal.table(heads, list(zip(*columns, strict=True)))
-
-
-def _tail(gamma: float) -> str:
-    if gamma < -0.02:
-        return "a finite number of kinds of people; in a large enough crowd nobody is unique"
-    if gamma < 0.1:
-        return "a light tail; above some size hardly anybody is named"
-    return "a heavy tail; even in large crowds some people stay unique"

@@ -9,7 +9,7 @@ from typer import Option
 
 from incrowd._support.addresses import masked
 from incrowd.cli import command_files, options, terminal
-from incrowd.cli.measure_text import MeasureAnswer, plain, show, show_items
+from incrowd.cli.measure_text import MeasureAnswer, plain, show
 from incrowd.cli.open_tables import opens_table
 from incrowd.errors import InputError
 from incrowd.recipients import is_within
@@ -144,6 +144,6 @@ def _measure_items(table: Table, person: str | None, item: str, known: int, min_
     if json:
         terminal.print_json(shared.to_dict())
     else:
-        show_items(shared, known)
+        terminal.result(shared)
     if min_k is not None and shared.k < min_k:
         options.exit_over_threshold(f"some items are shared by {shared.k:,}, at least {min_k:,} were asked for")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,10 +14,10 @@ from incrowd.cli import command_files, options, terminal
 from incrowd.cli.open_tables import opens_table
 from incrowd.errors import UnsupportedError
 from incrowd.recipients import is_within
-from incrowd.wording import number, number_interval, out_of_hundred, percent, percentage_points, two_digits, whole
+from incrowd.wording import percent
 
 if TYPE_CHECKING:
-    from incrowd.populations import ClassicalEstimate, PopulationRisk, Sensitivity
+    from incrowd.populations import ClassicalRisk, PopulationRisk, Sensitivity
     from incrowd.tables import Table
 
 
@@ -78,7 +78,7 @@ def population_of_table(
         how: dict[str, Any] = {"method": method, "seed": seed, "progress": progress}
         risk = population_risk(table, **known, **design, **how, draws=draws, reference=reference)
         by_population = for_other_populations(table, **known, **design, **how) if sensitivity or plot else None
-        estimates = classical_risk(table, **known) if classical else {}
+        estimates = classical_risk(table, **known) if classical else None
         telling = {} if place is None else _write_records(table, place, known | design, how, force)
     if plot is not None and by_population is not None:
         from incrowd.figures.population_charts import plot_sensitivity
@@ -125,85 +125,27 @@ def _show_records(path: str | Path, telling: Mapping[str, float]) -> None:
         terminal.note(BY_SIZE)
 
 
-def _plain(
-    risk: PopulationRisk, by_population: Sensitivity | None, estimates: Mapping[str, ClassicalEstimate]
-) -> dict[str, Any]:
+def _plain(risk: PopulationRisk, by_population: Sensitivity | None, estimates: ClassicalRisk | None) -> dict[str, Any]:
     plain = risk.to_dict()
     if by_population is not None:
         plain["sensitivity"] = by_population.rows
-    if estimates:
+    if estimates is not None:
         plain["classical"] = [estimate.to_dict() for estimate in estimates.values()]
     return plain
 
 
-def _show(risk: PopulationRisk, by_population: Sensitivity | None, estimates: Mapping[str, ClassicalEstimate]) -> None:
+def _show(risk: PopulationRisk, by_population: Sensitivity | None, estimates: ClassicalRisk | None) -> None:
     terminal.heading(f"{risk.people:,} people of a population of {risk.population:,} ({percent(risk.fraction)})")
-    terminal.facts(_facts(risk))
+    terminal.result(risk)
     terminal.line(
         "Whether the table may go out depends on the person at highest risk, the secrets and every column as well:"
     )
     terminal.line("incrowd assess decides.")
     if by_population is not None:
-        terminal.heading("If the population is not what you think")
-        terminal.table(
-            ("population", "factor", "sample → population (B)", "95% interval", "change"),
-            [
-                (
-                    f"{row['population']:,}",
-                    f"×{number(row['factor'])}",
-                    number(row["B"]),
-                    number_interval(row["low"], row["high"]),
-                    f"{percentage_points(row['change'])}%",
-                )
-                for row in by_population.rows
-            ],
-        )
-        terminal.line("A population taken too large understates the risk.")
-    if estimates:
-        terminal.heading("Classical estimators")
-        terminal.table(
-            ("method", "unique in the population", "B", "why no answer"),
-            [_classical_row(one) for one in estimates.values()],
-        )
+        terminal.result(by_population)
+    if estimates is not None:
+        terminal.result(estimates)
     for assumption in risk.assumptions:
         terminal.note(f"assumes: {assumption}")
     for text in risk.notes:
         terminal.note(text)
-
-
-def _facts(risk: PopulationRisk) -> Iterator[terminal.Fact]:
-    right = out_of_hundred(risk.sample_to_population)
-    meaning = f"of 100 records matched against everybody, {right} get the right name"
-    yield "sample → population (B)", number(risk.sample_to_population), meaning
-    if risk.interval is not None:
-        yield "  95% interval", number_interval(*risk.interval), f"by the {risk.method} estimator"
-    meaning = "people looked up in the table and named correctly; known"
-    yield "population → sample (A)", number(risk.population_to_sample), meaning
-    yield "risk to report", number(risk.overall), "the larger of the two"
-    yield "in the table alone", number(risk.classes / risk.people), "what the table looks like if it were everybody"
-    if (alone := risk.population_uniques) is not None:
-        shown = f"{round(alone):,} ({percent(alone / risk.population)})" if alone >= 1 else "fewer than 1"
-        yield "unique in the population", shown, "people nobody else looks like"
-    if risk.population_uniques_interval is not None:
-        low, high = risk.population_uniques_interval
-        yield "  95% interval", f"{whole(low)} to {whole(high)}", "people, in the whole population"
-    if risk.still_unique is not None:
-        yield "unique here and there", number(risk.still_unique), "chance that a unique record is so everywhere"
-        if (both := risk.uniques * risk.still_unique_at_most) >= 1:
-            meaning = "people of the table; where it may be one, assess takes the highest risk for 100%"
-            yield "  at most", two_digits(both), meaning
-    if risk.highest is not None and risk.highest_interval is not None:
-        yield "highest of a record", number(risk.highest), "the right name, on average over what the population may be"
-        yield "  95% interval", number_interval(*risk.highest_interval), "1 ÷ the people who look like it"
-    for name, value in risk.parts.items():
-        yield f"  {name}", number(value), "what the estimate is made of"
-
-
-def _classical_row(estimate: ClassicalEstimate) -> tuple[str, str, str, str]:
-    unique, risk = estimate.population_uniqueness, estimate.sample_to_population
-    return (
-        estimate.method,
-        "–" if unique is None else number(unique),
-        "–" if risk is None else number(risk),
-        estimate.refused or "",
-    )

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.cli import terminal
 from incrowd.cli.assess_text import show_verdict
-from incrowd.cli.evaluate import show_tables
-from incrowd.results import as_json
+from incrowd.results import Statement, as_json
 from incrowd.wording import counted, listed, number, percent
 
 if TYPE_CHECKING:
@@ -91,16 +90,16 @@ def _show_release(safe: Protected, cost: Evaluation | None, out: str, linkage: A
                 f"Correlations of quasi-identifiers moved by {number(mean)} on average, {number(most)} at most."
             )
     elif cost is None:
-        guess = percent(safe.classes.correctness)
-        terminal.facts(
+        k, risk = safe.guarantee.k, safe.classes.correctness
+        terminal.statements(
             [
-                ("smallest class (k)", f"{safe.guarantee.k:,}", "records with the same values"),
-                ("average risk (κ)", guess, "chance that a guess within the class is right"),
+                Statement("risk", "smallest class (k)", k, f"{k:,}", "Records with the same values."),
+                Statement("risk", "average risk (κ)", risk, percent(risk), "Chance that a guess is right."),
             ]
         )
         terminal.table(("column", "cells changed"), changed)
     else:
-        show_tables(cost)
+        terminal.result(cost)
     if safe.removed:
         terminal.note(f"left out: {', '.join(safe.removed)}")
     if safe.pseudonymised:

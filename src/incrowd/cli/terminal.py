@@ -7,7 +7,7 @@ import sys
 import textwrap
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,7 +17,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from incrowd._support import progress
-from incrowd.wording import single_value
+from incrowd.results import DataTable, Result, Statement
+from incrowd.wording import single_value, with_display_names
 
 _SHORT = 18  # characters of a cell that is not wrapped
 _PADDING = 3
@@ -116,13 +117,35 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     console.print(shown)
 
 
-Fact = tuple[str, str, str]
-"""A fact's name, its number as text, and what it means."""
+def result(shown: Result) -> None:
+    """Write what a person reads of a result: its numbers, its rows and its sentences."""
+    if shown.statements:
+        statements(shown.statements)
+    for one in shown.data_tables:
+        rows(one)
+    for sentence in shown.sentences:
+        line(sentence)
 
 
-def facts(rows: Iterable[Fact]) -> None:
-    """Write facts as a table."""
-    table(("", "", "what it means"), list(rows))
+def statements(numbers: Sequence[Statement], names: dict[str, str] | None = None) -> None:
+    """Write numbers with what they mean; if all are equally sure, that is one line below them, not a column.
+
+    Args:
+        numbers: the numbers.
+        names: display names of unprintable column names.
+    """
+    certainties = {one.sure for one in numbers}
+    columns = ("what", "number", "in plain words", "how sure")[: 4 if len(certainties) > 1 else 3]
+    cells = [(one.name, one.shown, one.meaning, one.sure)[: len(columns)] for one in numbers]
+    table(columns, with_display_names(cells, names or {}))
+    if len(certainties) == 1:
+        line(f"  How sure: {certainties.pop()}.")
+
+
+def rows(shown: DataTable, names: dict[str, str] | None = None) -> None:
+    """Write rows with their caption."""
+    heading(shown.caption)
+    table(shown.columns, with_display_names(shown.rows, names or {}))
 
 
 def _longest_word(texts: Sequence[str]) -> int:

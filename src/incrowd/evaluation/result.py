@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from incrowd.evaluation.disclosure import Disclosure
 from incrowd.evaluation.utility import Utility
 from incrowd.measures import Diversity
-from incrowd.results import Result
-from incrowd.wording import how_often, percent
+from incrowd.results import DataTable, Result, Statement
+from incrowd.wording import how_often, number, percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,59 @@ class Evaluation(Result):
     disclosure: Disclosure | None = None
     notes: tuple[str, ...] = ()
     utility: Utility | None = None
+
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """The risk that remains, what protection cost, and the utility for analysts."""
+        utility = () if self.utility is None else self.utility.statements
+        return (*self._risks(), *self._costs(), *utility)
+
+    def _risks(self) -> Iterator[Statement]:
+        of_records = self.counted == "records"
+        unique = f"{self.uniques:,} ({percent(self.uniqueness)})"
+        alone = (
+            "Records that cannot be anybody else's: some value of theirs fits no other record."
+            if of_records
+            else "People whose history nobody else has."
+        )
+        yield Statement("risk", "unique", self.uniqueness, unique, alone)
+        alike = "Records with the same values." if of_records else "People with the same histories."
+        yield Statement("risk", "smallest class (k)", self.k, f"{self.k:,}", alike)
+        guess = "Chance that a guess within the class is right."
+        yield Statement("risk", "average risk (κ)", self.correctness, percent(self.correctness), guess)
+        if self.undecided:
+            cut_short = "Counted as unique: the search for a cover was cut short."
+            yield Statement("risk", "undecided", self.undecided, f"{self.undecided:,}", cut_short)
+        for column in self.sensitive:
+            yield from (statement for statement in column.statements if not statement.is_detail)
+        if secret := self.disclosure:
+            certain = f"{secret.disclosed:,} of {secret.records:,} with {secret.secret} are in classes of it alone."
+            yield Statement("risk", "secret certain", secret.risk, percent(secret.risk), certain)
+
+    def _costs(self) -> Iterator[Statement]:
+        kept = "Granularity: 100% is the original, 0% is nothing left."
+        yield Statement("cost", "detail kept", self.granularity, percent(self.granularity), kept)
+        if self.information_loss is not None:
+            far = "How far a value may be from what is written, in standard deviations, a column."
+            yield Statement("cost", "information loss", self.information_loss, number(self.information_loss), far)
+        if self.suppressed:
+            yield Statement("cost", "rows dropped", self.suppressed, f"{self.suppressed:,}", "Suppressed.")
+        if self.correlation_change is not None:
+            mean, most = self.correlation_change
+            moved = f"On average over pairs of columns; {number(most)} at most."
+            yield Statement("cost", "correlations moved", mean, number(mean), moved)
+        if self.contradicting:
+            wrong = "Cells that do not cover the original: is the order right?"
+            yield Statement("cost", "contradicting", self.contradicting, f"{self.contradicting:,}", wrong)
+
+    @property
+    def data_tables(self) -> tuple[DataTable, ...]:
+        """What protection cost in each column."""
+        rows = tuple(
+            (column.column, percent(column.changed / self.records), percent(column.granularity), column.loss)
+            for column in self.columns
+        )
+        return (DataTable("Cost by column", ("column", "cells changed", "detail kept", "loss"), rows),)
 
     @property
     def correctness(self) -> float:

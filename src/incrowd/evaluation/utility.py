@@ -31,8 +31,9 @@ from incrowd.evaluation.regressions import (
 )
 from incrowd.protection.problem import as_floats, moments
 from incrowd.protection.recoding import as_text
-from incrowd.results import Result
+from incrowd.results import Result, Statement
 from incrowd.special import NORMAL_QUANTILE
+from incrowd.wording import number
 
 _GROUPS = 12  # groups of the values of a column: quantiles of numbers; the commonest categories, and others
 _MOST_TRIPLES = 84  # sets of three columns that are compared: all sets of nine columns
@@ -88,6 +89,26 @@ class Utility(Result):
     def overlap(self) -> float | None:
         """Overlap of the intervals of coefficients, on average."""
         return float(np.mean([one.overlap for one in self.coefficients])) if self.coefficients else None
+
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """How far tables of counts, single records and a regression are from the original."""
+        cells = "Share of records in other cells than before, on average."
+        marginals = [
+            Statement("utility", f"{ways}-way tables", distance, number(distance), cells)
+            for ways, distance in enumerate(self.marginals, start=1)
+        ]
+        most = f"How well records are told from original ones: 0 not at all, {number(self.propensity_most)} always."
+        numbers = [*marginals, Statement("utility", "pMSE", self.propensity_mse, number(self.propensity_mse), most)]
+        if self.overlap is not None:
+            common = f"Of {len(self.coefficients):,} coefficients for {self.outcome}: 1 the same, below 0 apart."
+            numbers.append(Statement("utility", "intervals overlap", self.overlap, number(self.overlap), common))
+        if self.score_original is not None and self.score_protected is not None:
+            there = number(self.score_original)
+            trained = f"Trained on the protected table, tested on the original; {there} if trained there."
+            score = self.score_protected
+            numbers.append(Statement("utility", "prediction", score, number(score), trained))
+        return tuple(numbers)
 
 
 def measure_utility(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -11,9 +12,22 @@ from numpy.typing import ArrayLike
 
 from incrowd.pitman_yor import ClassSizeFit
 from incrowd.pitman_yor.model_checks import HoldOut
-from incrowd.results import Result
+from incrowd.results import DataTable, Result, Statement
 from incrowd.special import Floats
-from incrowd.wording import percent, percent_interval
+from incrowd.wording import (
+    about_people,
+    chosen_percent,
+    interval_at,
+    large_number,
+    number,
+    number_interval,
+    people,
+    percent,
+    percent_interval,
+    population,
+)
+
+_NAMES = {"city": "a city", "us": "the United States", "eu": "the European Union", "world": "the world"}
 
 
 class Parameter(NamedTuple):
@@ -82,6 +96,82 @@ class Forecast(Result):
     _derived: ClassVar[tuple[str, ...]] = ("people_named", "people_unique")
 
     @property
+    def statements(self) -> tuple[Statement, ...]:
+        """The share named correctly in each population; details are populations that have no name."""
+        return tuple(self._state(place) for place in range(len(self.names)))
+
+    def _state(self, place: int) -> Statement:
+        name, value = self.names[place], float(self.correctness.value[place])
+        return Statement(
+            "forecast",
+            f"{name} people" if name[0].isdigit() else f"{_in_words(name)} ({people(self.at[place])})",
+            value,
+            percent(value),
+            f"Named correctly in a population of that size: about {about_people(self.people_named[place])}.",
+            self.certainty(place),
+            "the table is a random sample of a population of that size; estimated as the risk in a given population is",
+            is_detail=name.replace(",", "").isdigit(),
+        )
+
+    def certainty(self, place: int) -> str:
+        """The interval of the share named correctly in one population, or that it is counted in the table."""
+        _, low, high = self.correctness.rows[place]
+        is_counted = self.method != "law" and float(self.at[place]) <= self.measured and low == high
+        return "counted" if is_counted else interval_at(self.level, low, high)
+
+    @property
+    def populations(self) -> tuple[str, ...]:
+        """The populations by size, and by name if they have one."""
+        return tuple(population(_in_words(name), float(size)) for name, size in zip(self.names, self.at, strict=True))
+
+    @property
+    def data_tables(self) -> tuple[DataTable, ...]:
+        """The shares in each population, and the violations of k-anonymity."""
+        interval = f"{chosen_percent(self.level)} interval"
+        columns: dict[str, Sequence[str]] = {
+            "population": self.populations,
+            "named": [percent(value) for value in self.correctness.value],
+            interval: [self.certainty(place).removeprefix(f"{interval}: ") for place in range(len(self.names))],
+            "people named": [large_number(named) for named in self.people_named],
+        }
+        if self.uniqueness is not None:
+            columns["unique"] = [percent(*share) for share in zip(self.uniqueness.value, self.at, strict=True)]
+        shares = DataTable("Who would be named correctly", (*columns,), tuple(zip(*columns.values(), strict=True)))
+        if not self.violations:
+            return (shares,)
+        violations = [
+            [f"{percent(value, size)} ({percent_interval(low, high)})" for size, (value, low, high) in rows]
+            for rows in (zip(self.at, estimate.rows, strict=True) for estimate in self.violations.values())
+        ]
+        return (
+            shares,
+            DataTable(
+                "In classes smaller than k: violations of k-anonymity",
+                ("population", *(f"k = {k} ({interval})" for k in self.violations)),
+                tuple(zip(self.populations, *violations, strict=True)),
+            ),
+        )
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The law, and its check on people who were left out."""
+        (h, *around), (gamma, *around_gamma) = self.h, self.gamma
+        law = (
+            f"Entropy h = {number(h)} nats ({number_interval(*around)}), {number(h / math.log(2))} bits of "
+            "information.",
+            f"Tail complexity γ = {number(gamma)} ({number_interval(*around_gamma)}): {_tail(gamma)}.",
+        )
+        check = self.hold_out
+        if check is None:
+            return law
+        return (
+            *law,
+            f"Check: from up to {check.seen:,} people, with what is larger left out, the law forecasts "
+            f"{percent(check.forecast)} at {check.size:,}; {percent(check.measured)} was measured, "
+            f"{'inside' if check.inside else 'OUTSIDE'} its interval {percent_interval(check.low, check.high)}.",
+        )
+
+    @property
     def people_named(self) -> Floats:
         """Expected number of people named correctly in each population."""
         return np.asarray(self.at * self.correctness.value)
@@ -116,3 +206,15 @@ class TableForecast(Result):
     fit: ClassSizeFit
     population: int | None
     why_no_columns: str | None
+
+
+def _in_words(name: str) -> str:
+    return _NAMES.get(name, name)
+
+
+def _tail(gamma: float) -> str:
+    if gamma < -0.02:
+        return "a finite number of kinds of people; in a large enough crowd nobody is unique"
+    if gamma < 0.1:
+        return "a light tail; above some size hardly anybody is named"
+    return "a heavy tail; even in large crowds some people stay unique"

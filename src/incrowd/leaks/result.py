@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -31,6 +32,7 @@ class LeakRisk(Result):
     log_probability: float
     highest: float | None = None
     _derived: ClassVar[tuple[str, ...]] = ("share_leaked", "odds", "in_words")
+    _keys: ClassVar[Mapping[str, Any]] = {"log_probability": float | None}
 
     @property
     def share_leaked(self) -> float:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import Backend, TooManyDistinctError, encode
 from incrowd.classes import ClassSizes, classes_of_counted
 from incrowd.measures.class_values import group_records, require_columns
-from incrowd.measures.diversity import Diversity, measure_diversity
+from incrowd.measures.diversity import ALL_KNOWN, Diversity, measure_diversity
 from incrowd.measures.partitioned import measure_parts, parts_of_distinct_rows, parts_on_disk
-from incrowd.results import Result
+from incrowd.results import Count, Result, Share, Statement
 from incrowd.tables import Table, TableLike, read_table
 from incrowd.tables.guess_scales import apply_scales
+from incrowd.wording import people, percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,24 +44,54 @@ class Measurement(Result):
         "expected_reidentifications",
     )
     _hidden: ClassVar[frozenset[str]] = frozenset({"sizes"})
+    _keys: ClassVar[Mapping[str, Any]] = {"share_below": dict[str, Share], "histogram": dict[str, Count]}
 
     @property
-    def records(self) -> int:
+    def statements(self) -> tuple[Statement, ...]:
+        """The numbers of the classes, and those of every sensitive column."""
+        histories = "; of somebody with several records all of them, and how many" if self.person else ""
+        secrets = (statement for column in self.sensitive for statement in column.statements)
+        return (*(replace(one, assumed=ALL_KNOWN + histories) for one in self._statements()), *secrets)
+
+    def _statements(self) -> Iterator[Statement]:
+        where, unique = "facts", f"{self.uniques:,} ({percent(self.uniqueness)})"
+        records = f"in {self.records:,} records" if self.person else "one record each"
+        yield Statement(where, "people", self.people, f"{self.people:,}", f"People in the table, {records}.")
+        alike = "Groups of people who share all quasi-identifiers."
+        yield Statement(where, "classes", self.classes, f"{self.classes:,}", alike)
+        crowd = "Somebody stands alone." if self.k == 1 else f"Everybody looks like at least {self.k - 1:,} others."
+        yield Statement(where, "smallest class (k)", self.k, f"{self.k:,}", crowd)
+        yield Statement(where, "unique", self.uniqueness, unique, "People nobody else in the table looks like.")
+        largest = f"{self.largest_class:,}"
+        yield Statement(
+            where, "largest class", self.largest_class, largest, "People who all look alike.", is_detail=True
+        )
+        guessed = f"Guessing for everybody, an attacker names {people(self.expected_reidentifications)} correctly."
+        average = percent(self.correctness)
+        yield Statement(where, "average risk within the table (κ)", self.correctness, average, guessed)
+        easiest = "The chance of naming the person easiest to name."
+        yield Statement(where, "highest risk", self.maximum_risk, percent(self.maximum_risk), easiest)
+        for k in (3, 5, 10):
+            below, few = self.share_below(k), f"People with fewer than {k - 1} look-alikes."
+            yield Statement(where, f"in classes below {k}", below, percent(below), few)
+
+    @property
+    def records(self) -> Count:
         """Rows of the table."""
         return self.sizes.records
 
     @property
-    def people(self) -> int:
+    def people(self) -> Count:
         """People in the table: its records, unless there is a person column."""
         return self.sizes.people
 
     @property
-    def classes(self) -> int:
+    def classes(self) -> Count:
         """Equivalence classes: groups of people with equal quasi-identifiers."""
         return self.sizes.classes
 
     @property
-    def uniques(self) -> int:
+    def uniques(self) -> Count:
         """People who are alone in their class."""
         return self.sizes.uniques
 
@@ -75,32 +106,32 @@ class Measurement(Result):
         return self.sizes.smallest
 
     @property
-    def largest_class(self) -> int:
+    def largest_class(self) -> Count:
         """Size of the largest class."""
         return self.sizes.largest
 
     @property
-    def correctness(self) -> float:
+    def correctness(self) -> Share:
         """κ: the share of people whom an attacker who guesses within the class names correctly."""
         return self.sizes.correctness
 
     @property
-    def uniqueness(self) -> float:
+    def uniqueness(self) -> Share:
         """Ξ: the share of people who are alone in their class."""
         return self.sizes.uniqueness
 
     @property
-    def maximum_risk(self) -> float:
+    def maximum_risk(self) -> Share:
         """The chance of naming the person easiest to name: 1 ÷ k."""
         return 1 / self.sizes.smallest
 
     @property
-    def average_risk(self) -> float:
+    def average_risk(self) -> Share:
         """The chance of naming a person picked at random, which equals the correctness."""
         return self.sizes.correctness
 
     @property
-    def expected_reidentifications(self) -> int:
+    def expected_reidentifications(self) -> Count:
         """Expected number of people named correctly by an attacker who guesses for everybody: one per class."""
         return self.sizes.classes
 

@@ -9,11 +9,11 @@ from math import comb
 from typing import Any, ClassVar
 
 from incrowd._support.progress import Progress, silent
-from incrowd.classes import ClassSizes
 from incrowd.errors import InputError
-from incrowd.measures.subset_counts import class_table, count_subset, count_subsets
-from incrowd.results import Result
-from incrowd.tables import Table, TableLike, read_table
+from incrowd.measures.subset_counts import SubsetCount, SubsetCounter
+from incrowd.results import Count, DataTable, Result, Share
+from incrowd.tables import TableLike, read_table
+from incrowd.wording import percent
 
 _MOST_SUBSETS = 200_000  # sets of columns in one call
 
@@ -24,27 +24,38 @@ class KnowledgeRisk(Result):
 
     label: str
     columns: tuple[str, ...]
-    people: int
-    classes: int
-    uniques: int
-    smallest: int
+    people: Count
+    classes: Count
+    uniques: Count
+    smallest: Count
     _derived: ClassVar[tuple[str, ...]] = ("correctness", "uniqueness")
 
     @property
-    def correctness(self) -> float:
+    def correctness(self) -> Share:
         """κ: the share of people named correctly."""
         return self.classes / self.people
 
     @property
-    def uniqueness(self) -> float:
+    def uniqueness(self) -> Share:
         """Ξ: the share of people nobody else looks like."""
         return self.uniques / self.people
+
+
+def table_of_risks(caption: str, risks: Iterable[KnowledgeRisk], *, first: str = "knows") -> DataTable:
+    """The risks of attackers in words, one row each."""
+    rows = ((one.label, percent(one.correctness), percent(one.uniqueness), one.smallest) for one in risks)
+    return DataTable(caption, (first, "named correctly", "unique", "smallest class"), tuple(rows))
 
 
 class KnowledgeRisks(tuple[KnowledgeRisk, ...]):
     """Risks of several sets of columns: a tuple that is also shown as a frame of one row each."""
 
     __slots__ = ()
+
+    @property
+    def most_telling(self) -> list[KnowledgeRisk]:
+        """The sets with the highest risk, the worst and then the smallest first."""
+        return sorted(self, key=lambda risk: (-risk.classes, len(risk.columns)))
 
     def to_frame(self) -> Any:
         """The risks as a pandas DataFrame."""
@@ -87,7 +98,14 @@ def risk_by_group(
             wanted.append((" + ".join(labels), columns))
     if len(wanted) > _MOST_SUBSETS:
         raise InputError(f"{len(groups)} groups have too many combinations; give 17 groups or fewer")
-    return _count_combinations(table, wanted, person, progress)
+    names = list(dict.fromkeys(name for columns in groups.values() for name in columns))
+    counter = SubsetCounter(table, names, person)
+    risks = []
+    for done, (label, columns) in enumerate(wanted):
+        count = counter.count([names.index(name) for name in columns])
+        risks.append(_risk(counter, count, label, columns))
+        progress("counting sets of attributes", done / len(wanted))
+    return KnowledgeRisks(risks)
 
 
 def risk_by_subset(
@@ -121,21 +139,23 @@ def risk_by_subset(
     names = table.require(quasi_identifiers, "quasi-identifiers")
     largest = check_subset_size(len(names), up_to)
     progress("counting people who look alike", 0.0)
-    classes = class_table(table, names) if person is None else None
-    if classes is None:
-        wanted = [
-            (", ".join(columns), columns) for size in range(1, largest + 1) for columns in combinations(names, size)
-        ]
-        return _count_singly(table, wanted, person, progress)
-    people = int(classes.people.sum())
+    counter = SubsetCounter(table, names, person)
     total = sum(comb(len(names), size) for size in range(1, largest + 1))
-    risks = []
-    for done, count in enumerate(count_subsets(classes, largest)):
-        columns = tuple(names[position] for position in count.positions)
-        risks.append(KnowledgeRisk(", ".join(columns), columns, people, count.classes, count.uniques, count.smallest))
-        progress("counting sets of attributes", done / total)
-    order = {name: position for position, name in enumerate(names)}
-    return KnowledgeRisks(sorted(risks, key=lambda risk: (len(risk.columns), [order[name] for name in risk.columns])))
+    counts = []
+    for count in counter.count_all(largest):
+        counts.append(count)
+        progress("counting sets of attributes", len(counts) / total)
+    counts.sort(key=lambda count: (len(count.positions), count.positions))
+    return KnowledgeRisks(_risk(counter, count) for count in counts)
+
+
+def _risk(
+    counter: SubsetCounter, count: SubsetCount, label: str | None = None, columns: tuple[str, ...] | None = None
+) -> KnowledgeRisk:
+    """The risk by a counted set; by default it is named by its columns."""
+    columns = columns or tuple(counter.columns[position] for position in count.positions)
+    label = label or ", ".join(columns)
+    return KnowledgeRisk(label, columns, counter.people, count.classes, count.uniques, count.smallest)
 
 
 def check_subset_size(columns: int, up_to: int | None) -> int:
@@ -150,32 +170,3 @@ def check_subset_size(columns: int, up_to: int | None) -> int:
             f"{columns} columns have {sets:,} sets of at most {largest}; ask for smaller sets", hint="up_to"
         )
     return largest
-
-
-def _count_combinations(
-    table: Table, wanted: Sequence[tuple[str, tuple[str, ...]]], person: str | None, progress: Progress
-) -> KnowledgeRisks:
-    """Count sets of columns, from one count of the table where its classes fit into memory."""
-    names = list(dict.fromkeys(name for _, columns in wanted for name in columns))
-    classes = class_table(table, names) if person is None else None
-    if classes is None:
-        return _count_singly(table, wanted, person, progress)
-    people = int(classes.people.sum())
-    risks = []
-    for done, (label, columns) in enumerate(wanted):
-        count = count_subset(classes, [names.index(name) for name in columns])
-        risks.append(KnowledgeRisk(label, columns, people, count.classes, count.uniques, count.smallest))
-        progress("counting sets of attributes", done / len(wanted))
-    return KnowledgeRisks(risks)
-
-
-def _count_singly(
-    table: Table, wanted: Sequence[tuple[str, tuple[str, ...]]], person: str | None, progress: Progress
-) -> KnowledgeRisks:
-    """Count every set of columns with its own query: for histories, and for classes that do not fit into memory."""
-    risks = []
-    for done, (label, columns) in enumerate(wanted):
-        sizes = ClassSizes.from_table(table, quasi_identifiers=columns, person=person)
-        risks.append(KnowledgeRisk(label, columns, sizes.people, sizes.classes, sizes.uniques, sizes.smallest))
-        progress("counting sets of attributes", done / len(wanted))
-    return KnowledgeRisks(risks)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import factorial, sqrt
 from typing import Any, ClassVar
@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, silent
 from incrowd._support.seed import require_seed
-from incrowd.classes import ClassSizes
 from incrowd.errors import InputError
-from incrowd.measures.subset_counts import class_table, count_prefixes, count_subsets
-from incrowd.results import Result
+from incrowd.measures.subset_counts import SubsetCounter
+from incrowd.results import Result, Share, Statement
 from incrowd.special import NORMAL_QUANTILE
-from incrowd.tables import Table, TableLike, read_table
+from incrowd.tables import TableLike, read_table
+from incrowd.wording import percent, percentage_points
 
 EXACT_UP_TO = 12
 """Largest number of attributes that are averaged over all orders; with more, orders are sampled."""
@@ -55,7 +55,7 @@ class Contributions(Result):
     """
 
     columns: tuple[Contribution, ...]
-    nothing_known: float
+    nothing_known: Share
     orders: int | None
     seed: int
 
@@ -68,6 +68,25 @@ class Contributions(Result):
         """The contribution as a share of what all attributes add; 0 where they add nothing."""
         total = sum(one.correctness for one in self.columns)
         return part.correctness / total if total else 0.0
+
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """What each attribute adds to the average risk, the largest part first."""
+        return tuple(
+            Statement(
+                "drivers",
+                part.column,
+                part.correctness,
+                percentage_points(part.correctness),
+                "Percentage points that this attribute adds to the average risk: "
+                f"{percent(self.share(part))} of what all add.",
+                "exact, all orders averaged"
+                if self.orders is None
+                else f"95% interval: {' to '.join(map(percentage_points, part.interval))}",
+                "attributes become known in any order, all equally likely",
+            )
+            for part in self.ranked
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The result in plain JSON types; every contribution with its share of the total."""
@@ -118,21 +137,16 @@ def contributions(
     if orders < 2:
         raise InputError(f"{orders} sampled orders; give 2 or more")
     progress("counting people who look alike", 0.0)
-    classes = class_table(table, names) if person is None else None
-    if classes is None:
-        return _from_single_counts(table, names, person, min(orders, 2 * len(names)), seed, progress)
-    people = int(classes.people.sum())
-    if len(names) <= exact_up_to:
-        counted = {}
-        for count in count_subsets(classes, len(names)):
-            counted[count.positions] = (count.classes, count.uniques)
-            progress("counting sets of attributes", len(counted) / 2 ** len(names))
-        return contributions_from_counts(names, people, counted, seed=seed)
-
-    def prefixes(order: tuple[int, ...]) -> list[tuple[int, int]]:
-        return [(count.classes, count.uniques) for count in count_prefixes(classes, order)]
-
-    return _from_sampled_orders(names, people, prefixes, orders, seed, progress)
+    counter = SubsetCounter(table, names, person)
+    if counter.classes is None:
+        exact_up_to, orders = _EXACT_IF_COUNTED_SINGLY, min(orders, 2 * len(names))
+    if len(names) > exact_up_to:
+        return _from_sampled_orders(counter, orders, seed, progress)
+    counted = {}
+    for count in counter.count_all(len(names)):
+        counted[count.positions] = (count.classes, count.uniques)
+        progress("counting sets of attributes", len(counted) / 2 ** len(names))
+    return contributions_from_counts(names, counter.people, counted, seed=seed)
 
 
 def contributions_from_counts(
@@ -161,62 +175,28 @@ def _nothing_known(people: int) -> NDArray[np.float64]:
     return np.array([1 / people, 1.0 if people == 1 else 0.0])
 
 
-def _from_sampled_orders(
-    names: Sequence[str],
-    people: int,
-    prefixes: Callable[[tuple[int, ...]], Sequence[tuple[int, int]]],
-    orders: int,
-    seed: int,
-    progress: Progress,
-) -> Contributions:
+def _from_sampled_orders(counter: SubsetCounter, orders: int, seed: int, progress: Progress) -> Contributions:
     """Averages over random orders; an order and its reverse are one (antithetic) draw: their errors partly cancel."""
+    names = counter.columns
     generator = np.random.default_rng(require_seed(seed))
     draws = np.empty((max(orders // 2, 2), 2, len(names)))
     for done in range(len(draws)):
         order = tuple(generator.permutation(len(names)).tolist())
-        draws[done] = (_gains(order, people, prefixes(order)) + _gains(order[::-1], people, prefixes(order[::-1]))) / 2
+        draws[done] = (_gains(counter, order) + _gains(counter, order[::-1])) / 2
         progress("sampling orders of attributes", done / len(draws))
     mean, error = draws.mean(axis=0), draws.std(axis=0, ddof=1) / sqrt(len(draws))
     parts = [
         Contribution(name, *(float(x) for x in (*mean[:, position], *error[:, position])))
         for position, name in enumerate(names)
     ]
-    return Contributions(tuple(parts), 1 / people, 2 * len(draws), seed)
+    return Contributions(tuple(parts), 1 / counter.people, 2 * len(draws), seed)
 
 
-def _gains(order: tuple[int, ...], people: int, counts: Sequence[tuple[int, int]]) -> NDArray[np.float64]:
+def _gains(counter: SubsetCounter, order: tuple[int, ...]) -> NDArray[np.float64]:
     """Contribution of each column if the columns become known in this order."""
-    worth = np.array(counts, dtype=np.float64).T / people
-    gained = np.diff(worth, axis=1, prepend=_nothing_known(people)[:, None])
+    counts = [(count.classes, count.uniques) for count in counter.count_prefixes(order)]
+    worth = np.array(counts, dtype=np.float64).T / counter.people
+    gained = np.diff(worth, axis=1, prepend=_nothing_known(counter.people)[:, None])
     by_position = np.empty_like(gained)
     by_position[:, list(order)] = gained
     return by_position
-
-
-def _from_single_counts(
-    table: Table, names: list[str], person: str | None, orders: int, seed: int, progress: Progress
-) -> Contributions:
-    """Contributions if each set needs its own query: for histories, and for classes that do not fit into memory."""
-    known: dict[tuple[int, ...], tuple[int, int]] = {}
-    people = 0
-
-    def count(positions: tuple[int, ...]) -> tuple[int, int]:
-        nonlocal people
-        if positions not in known:
-            columns = [names[position] for position in positions]
-            sizes = ClassSizes.from_table(table, quasi_identifiers=columns, person=person)
-            people = sizes.people
-            known[positions] = (sizes.classes, sizes.uniques)
-        return known[positions]
-
-    count(tuple(range(len(names))))
-    if len(names) <= _EXACT_IF_COUNTED_SINGLY:
-        for number in range(1, 1 << len(names)):
-            count(tuple(position for position in range(len(names)) if number >> position & 1))
-            progress("counting sets of attributes", number / (1 << len(names)))
-        return contributions_from_counts(names, people, known, seed=seed)
-
-    def prefixes(order: tuple[int, ...]) -> list[tuple[int, int]]:
-        return [count(tuple(sorted(order[:size]))) for size in range(1, len(order) + 1)]
-
-    return _from_sampled_orders(names, people, prefixes, orders, seed, progress)

@@ -12,7 +12,13 @@ from numpy.typing import NDArray
 
 from incrowd.backends import Coded
 from incrowd.measures.class_values import ClassValueCounts, count_class_values
-from incrowd.results import Result
+from incrowd.results import Count, Result, Share, Statement
+from incrowd.wording import number, percent
+
+ALL_KNOWN = (
+    "the attacker knows every quasi-identifier, and that the person is in the table; a missing value is a value, so "
+    "that two people without an age look alike"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +44,14 @@ class Diversity(Result):
     """
 
     column: str
-    values: int
-    records: int
-    distinct: int
+    values: Count
+    records: Count
+    distinct: Count
     entropy_l: float
     recursive_c: float | None
     ordered_t: float | None
     equal_t: float
-    alpha: float
+    alpha: Share
     beta: float
     enhanced_beta: float | None
     delta: float
@@ -55,17 +61,57 @@ class Diversity(Result):
     _derived: ClassVar[tuple[str, ...]] = ("t", "given_away")
 
     @property
+    def statements(self) -> tuple[Statement, ...]:
+        """What the worst class discloses."""
+        distance = "values by rank" if self.ordered_t is not None else "all values equally far"
+        filled = "" if self.filled_distinct == self.distinct else f" ({self.filled_distinct} without missing values)"
+        homogeneous = "Records in homogeneous classes: all who look alike have the same value, be it missing or common."
+        far = f"How far the most unusual class is from the whole table ({distance}): 0 tells nothing, 1 everything."
+        gain = "Largest relative gain in knowing a value, from its share in the table."
+        ratio = "Largest |ln| of a value's share in a class over its share in the table."
+        numbers = [
+            ("one value in the whole class", self.given_away, percent(self.given_away), homogeneous, False),
+            (
+                "l",
+                self.distinct,
+                f"{self.distinct:,}",
+                f"Fewest different values among people who look alike{filled}.",
+                False,
+            ),
+            ("t", self.t, f"{self.t:.3f}", far, False),
+            (
+                "entropy l",
+                self.entropy_l,
+                number(self.entropy_l),
+                "Fewest values in a class, counting rare ones less.",
+                True,
+            ),
+            ("α", self.alpha, number(self.alpha), "Largest share one value has of a class.", True),
+            ("β", self.beta, number(self.beta), gain, True),
+            ("δ", self.delta, number(self.delta), ratio, True),
+        ]
+        if self.recursive_c is not None:
+            above = f"(c, {self.distinct})-diverse for every c above this."
+            numbers.append(("c", self.recursive_c, number(self.recursive_c), above, True))
+        return tuple(
+            Statement(
+                "secrets", f"{self.column}: {name}", value, shown, meaning, assumed=ALL_KNOWN, is_detail=is_detail
+            )
+            for name, value, shown, meaning, is_detail in numbers
+        )
+
+    @property
     def l(self) -> int:  # noqa: E743
         """`distinct`, by its name in the literature."""
         return self.distinct
 
     @property
-    def t(self) -> float:
+    def t(self) -> Share:
         """t by the distance for the scale: ordered for numbers, dates and ordered values, equal for nominal ones."""
         return self.equal_t if self.ordered_t is None else self.ordered_t
 
     @property
-    def given_away(self) -> float:
+    def given_away(self) -> Share:
         """The share of records in homogeneous classes, including missing and common values.
 
         `count_disclosed_secrets` counts only those that are news.

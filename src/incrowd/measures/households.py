@@ -13,8 +13,9 @@ from incrowd.backends import class_numbers, encode
 from incrowd.backends.packed_keys import history_classes
 from incrowd.classes import assign_classes
 from incrowd.errors import InputError
-from incrowd.results import Result
+from incrowd.results import DataTable, Result
 from incrowd.tables import TableLike, read_table
+from incrowd.wording import percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,24 @@ class HouseholdRisk(Result):
     people: int
     largest: int
     by_knowledge: tuple[HouseholdKnowledge, ...]
+
+    @property
+    def data_tables(self) -> tuple[DataTable, ...]:
+        """The risk by what the attacker knows."""
+        rows = tuple(
+            (row.knows, percent(row.average), percent(row.average_of_people), percent(row.highest), f"{row.certain:,}")
+            for row in self.by_knowledge
+        )
+        columns = ("the attacker knows", "average", "of people", "highest", "found for certain")
+        return (DataTable(f"Households, by {self.household}: the risk that any member is found", columns, rows),)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """How many households there are."""
+        return (
+            f"{self.households:,} households of {self.people:,} people, the largest of {self.largest:,}. An attacker "
+            "who finds one member has found the others.",
+        )
 
     def _rows(self) -> Iterable[Mapping[str, Any]]:
         return [one.to_dict() for one in self.by_knowledge]

@@ -14,8 +14,9 @@ from incrowd._support.distinct import distinct_values
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded, encode, frequencies
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.results import Result
+from incrowd.results import DataTable, Result
 from incrowd.tables import Table, TableLike, read_table
+from incrowd.wording import people, percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,25 @@ class ItemsetAnonymity(Result):
     def k(self) -> int:
         """The k of k^m-anonymity: every set of at most `known` items that occurs is shared by at least k people."""
         return min(self.smallest)
+
+    @property
+    def data_tables(self) -> tuple[DataTable, ...]:
+        """The sets by their size."""
+        columns = ("items known", "fewest people who share them", "sets", "sets of a single person")
+        rows = tuple(
+            (row["size"], row["smallest"], row["sets"], f"{row['alone']:,} ({percent(row['alone'] / row['sets'])})")
+            for row in self._rows()
+        )
+        return (DataTable("People who share their items (k^m-anonymity)", columns, rows),)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The guarantee."""
+        return (
+            f"{self.people:,} people with {self.items:,} different items: an attacker who knows up to {self.known} "
+            f"items of a person is left with at least {people(self.k)}, which is k^{self.known}-anonymity with "
+            f"k = {self.k:,}.",
+        )
 
     def _rows(self) -> Iterable[Mapping[str, Any]]:
         by_size = enumerate(zip(self.smallest, self.sets, self.alone, strict=True), start=1)

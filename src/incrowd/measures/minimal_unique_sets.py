@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb, prod
@@ -15,8 +15,19 @@ from incrowd._support.progress import Progress, silent
 from incrowd.errors import UnsupportedError
 from incrowd.measures.attribute_sets import check_subset_size
 from incrowd.measures.subset_counts import ClassTable, isolated_by_subsets
-from incrowd.results import Result
+from incrowd.results import DataTable, Result
 from incrowd.tables import TableLike, read_table
+from incrowd.wording import percent
+
+_LISTED = 15  # sets that a person is shown
+
+
+def table_of_minimal_sets(sets: Mapping[tuple[str, ...], int]) -> tuple[DataTable, ...]:
+    """The sets that single most records out; no table if there are none."""
+    most = sorted(sets.items(), key=lambda item: -item[1])[:_LISTED]
+    rows = tuple((", ".join(columns), records) for columns, records in most)
+    caption = "The smallest sets that single people out (no part of the set does)"
+    return (DataTable(caption, ("attributes", "people"), rows),) if rows else ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,6 +54,27 @@ class MinimalSets(Result):
     fewest: NDArray[np.int64]
     score: NDArray[np.float64]
     records: int
+
+    @property
+    def data_tables(self) -> tuple[DataTable, ...]:
+        """Records by the attributes it takes, the sets that single most out, and the attributes in them."""
+        counts = {size: self.singled_out_by(size) for size in range(1, self.up_to + 1)}
+        by_size = tuple((f"{size} or fewer", count, percent(count / self.records)) for size, count in counts.items())
+        parts = sorted(self.contribution.items(), key=lambda item: -item[1])
+        return (
+            DataTable(
+                f"The fewest attributes that single people out (sets of at most {self.up_to})",
+                ("attributes known", "records", "share"),
+                by_size,
+            ),
+            *table_of_minimal_sets(self.singled_out),
+            DataTable(
+                "How often each attribute is in a set that singles somebody out, small sets counting for more; a set "
+                "counts for all its attributes, so shares add up to more than 100%",
+                ("attribute", "share of the score"),
+                tuple((name, percent(part)) for name, part in parts),
+            ),
+        )
 
     def singled_out_by(self, attributes: int) -> int:
         """Number of records that are unique by some set of at most `attributes` attributes."""

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from incrowd._support.distinct import first_places
 from incrowd.backends import Backend, TooManyDistinctError, encode
-from incrowd.classes import classes_of_counted
+from incrowd.classes import ClassSizes, classes_of_counted
 from incrowd.tables import Table
 
 _WORTHWHILE = 0.75  # merged classes are cached if they are at most this share of the classes they were merged from
@@ -94,6 +94,56 @@ class SubsetCount:
     smallest: int
 
 
+class SubsetCounter:
+    """Counts of sets of columns, named by their positions.
+
+    `classes` is the one count of the table that all sets are counted from. It is None for histories, and if the classes
+    do not fit into memory; then every set takes a query of its own.
+    """
+
+    def __init__(self, table: Table, columns: Sequence[str], person: str | None = None) -> None:
+        self.columns = tuple(columns)
+        self.classes = class_table(table, columns) if person is None else None
+        self._table, self._person = table, person
+        self._counted: dict[tuple[int, ...], SubsetCount] = {}
+        self._people: int | None = None if self.classes is None else int(self.classes.people.sum())
+
+    @property
+    def people(self) -> int:
+        """The people of the table."""
+        if self._people is None:
+            self.count(range(len(self.columns)))
+        assert self._people is not None
+        return self._people
+
+    def count(self, positions: Sequence[int]) -> SubsetCount:
+        """Count one set of columns."""
+        if self.classes is not None:
+            return count_prefixes(self.classes, tuple(positions))[-1]
+        members = tuple(sorted(positions))
+        if members not in self._counted:
+            names = [self.columns[position] for position in members]
+            sizes = ClassSizes.from_table(self._table, quasi_identifiers=names, person=self._person)
+            self._people = sizes.people
+            self._counted[members] = SubsetCount(members, sizes.classes, sizes.uniques, sizes.smallest)
+        return self._counted[members]
+
+    def count_all(self, up_to: int) -> Iterator[SubsetCount]:
+        """Count every set of at most `up_to` columns, in any order."""
+        if self.classes is not None:
+            yield from count_subsets(self.classes, up_to)
+            return
+        for size in range(1, up_to + 1):
+            for positions in combinations(range(len(self.columns)), size):
+                yield self.count(positions)
+
+    def count_prefixes(self, order: tuple[int, ...]) -> list[SubsetCount]:
+        """Count the first column of an order, the first two, and so on."""
+        if self.classes is not None:
+            return count_prefixes(self.classes, order)
+        return [self.count(order[:size]) for size in range(1, len(order) + 1)]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Packed:
     """Classes by some of the columns: the codes of a class as bit fields of one word, and its number of people.
@@ -120,11 +170,6 @@ def count_subsets(table: ClassTable, up_to: int) -> Iterator[SubsetCount]:
     with ThreadPoolExecutor(2) as pool:
         for (least, _), counted in zip(orders, pool.map(count, [order for _, order in orders]), strict=True):
             yield from counted[least - 1 :]
-
-
-def count_subset(table: ClassTable, positions: Sequence[int]) -> SubsetCount:
-    """Count one set of columns."""
-    return count_prefixes(table, tuple(positions))[-1]
 
 
 def isolated_by_subsets(table: ClassTable, up_to: int) -> Iterator[tuple[tuple[int, ...], NDArray[np.bool_]]]:

@@ -5,19 +5,12 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, NamedTuple
 
-from incrowd.assessment import Assessment, Statement
+from incrowd.assessment import Assessment
+from incrowd.results import DataTable as DataTable
+from incrowd.results import Statement
 from incrowd.wording import Advice
 
 ROWS = 15  # rows that are shown of a long table
-
-
-@dataclass(frozen=True, slots=True)
-class DataTable:
-    """Numbers in rows, with a caption."""
-
-    caption: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Any, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +56,8 @@ class ReportSection:
 
 
 def statements_of(assessment: Assessment, section: str) -> tuple[Statement, ...]:
-    """The statements of one section."""
-    return tuple(statement for statement in assessment.statements if statement.section == section)
+    """The statements of one section, without details."""
+    return tuple(one for one in assessment.statements if one.section == section and not one.is_detail)
 
 
 def unanswered_section(assessment: Assessment, key: str, title: str, lead: str) -> ReportSection:

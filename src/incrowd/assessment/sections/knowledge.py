@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, part
-from incrowd.assessment.sections.section import COUNTED, AssessmentState, Section, Statement
+from incrowd.assessment.sections.section import AssessmentState, Section
 from incrowd.backends import TooManyDistinctError, encode
 from incrowd.classes import assign_classes
 from incrowd.errors import UnsupportedError
@@ -25,12 +25,9 @@ from incrowd.measures import (
 )
 from incrowd.measures.contribution import EXACT_UP_TO, Contributions, contributions, contributions_from_counts
 from incrowd.measures.subset_counts import class_table
-from incrowd.results import Result
+from incrowd.results import Result, Statement
 from incrowd.tables import Table
-from incrowd.wording import people, percent, percentage_points
-
-if TYPE_CHECKING:
-    from incrowd.assessment.result import Assessment
+from incrowd.wording import counted, people, percent
 
 _SMALL = 3  # attributes in a small set: as many as an attacker may plausibly know
 _MOST_SMALL = 5_000  # sets that are counted if the table is counted once
@@ -50,6 +47,7 @@ class SinglingOut(Result):
     records: int
     by_size: Mapping[int, int]
     sets: tuple[tuple[tuple[str, ...], int], ...]
+    _keys: ClassVar[Mapping[str, Any]] = {"sets": list[dict[str, Any]]}
 
     def to_dict(self) -> dict[str, Any]:
         """The result in plain JSON types."""
@@ -72,6 +70,34 @@ class Knowledge(Result):
     singling_out: SinglingOut | None
     contributions: Contributions
     notes: tuple[str, ...] = ()
+
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """The risk by groups of attributes and by the worst set of each size, and what each attribute adds."""
+        groups = [
+            Statement(
+                "knowledge",
+                f"knows {risk.label}",
+                risk.correctness,
+                percent(risk.correctness),
+                f"Named correctly by somebody who knows {', '.join(risk.columns)}; "
+                f"{people(risk.uniques)} unique by it.",
+                assumed="the attacker knows these columns and nothing else",
+            )
+            for risk in self.by_group
+        ]
+        sizes = [
+            Statement(
+                "knowledge",
+                f"knows {counted(len(risk.columns), 'attribute', 'attributes')}",
+                risk.correctness,
+                percent(risk.correctness),
+                f"Named correctly by the most telling set of that size: {', '.join(risk.columns)}.",
+                assumed="the attacker knows this set and nothing else",
+            )
+            for risk in self.worst_by_size
+        ]
+        return (*groups, *sizes, *self.contributions.statements)
 
     @property
     def most_telling(self) -> tuple[KnowledgeRisk, ...]:
@@ -234,46 +260,4 @@ def _most(minimal: Mapping[tuple[str, ...], int]) -> tuple[tuple[tuple[str, ...]
     return tuple(sorted(minimal.items(), key=lambda item: -item[1])[:_LISTED])
 
 
-def _statements(assessment: Assessment) -> Iterator[Statement]:
-    for risk in assessment.knowledge.by_group:
-        yield Statement(
-            "knowledge",
-            f"knows {risk.label}",
-            risk.correctness,
-            percent(risk.correctness),
-            f"Named correctly by somebody who knows {', '.join(risk.columns)}; {people(risk.uniques)} unique by it.",
-            COUNTED,
-            "the attacker knows these columns and nothing else",
-        )
-    for risk in assessment.knowledge.worst_by_size:
-        size = len(risk.columns)
-        yield Statement(
-            "knowledge",
-            f"knows {size} attribute{'s' if size > 1 else ''}",
-            risk.correctness,
-            percent(risk.correctness),
-            f"Named correctly by the most telling set of that size: {', '.join(risk.columns)}.",
-            COUNTED,
-            "the attacker knows this set and nothing else",
-        )
-    parts = assessment.knowledge.contributions
-    for one in parts.ranked:
-        low, high = one.interval
-        sure = (
-            "exact, all orders averaged"
-            if parts.orders is None
-            else f"95% interval: {percentage_points(low)} to {percentage_points(high)}"
-        )
-        yield Statement(
-            "drivers",
-            one.column,
-            one.correctness,
-            percentage_points(one.correctness),
-            "Percentage points that this attribute adds to the average risk: "
-            f"{percent(parts.share(one))} of what all add.",
-            sure,
-            "attributes become known in any order, all equally likely",
-        )
-
-
-SECTION = Section("knowledge", assess_knowledge, _statements, weight=25, first_look=look_at_knowledge, is_slow=True)
+SECTION = Section("knowledge", assess_knowledge, weight=25, first_look=look_at_knowledge, is_slow=True)

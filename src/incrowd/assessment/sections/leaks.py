@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from incrowd.assessment.sections.section import AssessmentState, Section, Statement
+from incrowd.assessment.sections.section import AssessmentState, Section
 from incrowd.classes import ClassSizes
 from incrowd.leaks import LargestLeak, LeakRisk, LeakTable, largest_leak, leak_risk, leak_table, share_of
-from incrowd.results import Result
+from incrowd.results import Result, Statement
 from incrowd.wording import chosen_percent, percent
 from incrowd.wording import people as people_in_words
-
-if TYPE_CHECKING:
-    from incrowd.assessment.result import Assessment
 
 SHARES = (0.01, 0.05, 0.1, 0.3, 1.0)
 TARGETS = (1, 5, 15)
@@ -32,6 +28,38 @@ class Leaks(Result):
     risks: tuple[LeakRisk, ...]
     largest: LargestLeak
     planned: LeakTable | None
+
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """The chance that one person is named from each leak, and the largest leak that is accepted."""
+        random = "every part of that size is equally likely to leak; the attacker knows all quasi-identifiers"
+        chances = [
+            Statement(
+                "leaks",
+                f"{chosen_percent(risk.share_leaked)} leaks",
+                risk.probability,
+                percent(risk.probability),
+                f"The average chance ({risk.odds}) that a person is named from a leak of "
+                f"{people_in_words(risk.leaked)}; that of the person at highest risk is {percent(risk.judged)}.",
+                "exact",
+                random,
+            )
+            for risk in self.risks
+            if risk.targets == 1
+        ]
+        largest, accepted = self.largest, chosen_percent(self.largest.at_most)
+        within = Statement(
+            "leaks",
+            "largest leak within the threshold",
+            largest.share,
+            f"{people_in_words(largest.leaked)} ({percent(largest.share)})",
+            f"A larger leak names the person at highest risk with a chance above {accepted}."
+            if largest.share < 1
+            else f"Even if all of it leaks, everybody is named with a chance of at most {accepted}.",
+            "exact",
+            random,
+        )
+        return (*chances, within)
 
 
 def leak_risks(sizes: ClassSizes, targets: int = 1) -> Iterator[LeakRisk]:
@@ -51,33 +79,4 @@ def assess_leaks(work: AssessmentState) -> Leaks:
     return Leaks(risks, largest_leak(sizes, at_most=threshold), planned)
 
 
-def _statements(assessment: Assessment) -> Iterator[Statement]:
-    random = "every part of that size is equally likely to leak; the attacker knows all quasi-identifiers"
-    for risk in assessment.leaks.risks:
-        if risk.targets == 1:
-            yield Statement(
-                "leaks",
-                f"{chosen_percent(risk.share_leaked)} leaks",
-                risk.probability,
-                percent(risk.probability),
-                f"The average chance ({risk.odds}) that a person is named from a leak of "
-                f"{people_in_words(risk.leaked)}; that of the person at highest risk is {percent(risk.judged)}.",
-                "exact",
-                random,
-            )
-    largest = assessment.leaks.largest
-    accepted = chosen_percent(largest.at_most)
-    yield Statement(
-        "leaks",
-        "largest leak within the threshold",
-        largest.share,
-        f"{people_in_words(largest.leaked)} ({percent(largest.share)})",
-        f"A larger leak names the person at highest risk with a chance above {accepted}."
-        if largest.share < 1
-        else f"Even if all of it leaks, everybody is named with a chance of at most {accepted}.",
-        "exact",
-        random,
-    )
-
-
-SECTION = Section("leaks", assess_leaks, _statements, is_first=True)
+SECTION = Section("leaks", assess_leaks, is_first=True)

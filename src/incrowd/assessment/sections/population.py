@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from incrowd.assessment.sections.section import AssessmentState, Section, Statement
+from incrowd.assessment.sections.section import AssessmentState, Section
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.forecasts.population_sizes import forecast_sizes
 from incrowd.populations import PopulationRisk
 from incrowd.populations.estimators import estimate_risks
 from incrowd.populations.sample import Sample, read_sample
-from incrowd.wording import interval_at, listed, percent
-
-if TYPE_CHECKING:
-    from incrowd.assessment.result import Assessment
+from incrowd.wording import listed
 
 
 def population_is_known(work: AssessmentState) -> bool:
@@ -92,65 +88,4 @@ def estimate_alone(work: AssessmentState) -> PopulationRisk:
     return estimate_risks(sample, [sample.population], seed=work.seed, tell=False, progress=work.part(SECTION))[0]
 
 
-def _statements(assessment: Assessment) -> Iterator[Statement]:
-    risk = assessment.population
-    if risk is None:
-        return
-    assumed = "; ".join(risk.assumptions) or "the table is the whole population"
-    yield Statement(
-        "population",
-        "average risk in the population",
-        risk.overall,
-        percent(risk.overall),
-        f"A record of the table, matched against {risk.population:,} people, finds the right person so often.",
-        _interval(risk.interval),
-        assumed,
-    )
-    yield Statement(
-        "population",
-        "from the population to the table (A)",
-        risk.population_to_sample,
-        percent(risk.population_to_sample),
-        "Somebody picked from the population is found in the table so often.",
-        "counted, exact for this population",
-        "the population has the size that was given",
-    )
-    if risk.still_unique is not None:
-        yield Statement(
-            "population",
-            "unique there too",
-            risk.still_unique,
-            percent(risk.still_unique),
-            "Of the people who are unique in the table, so many are unique in the population.",
-            _interval(risk.still_unique_interval),
-            assumed,
-        )
-    if risk.highest is not None:
-        yield Statement(
-            "population",
-            "record at highest risk in the population",
-            risk.highest,
-            percent(risk.highest),
-            "The right name is found so often for the one record that is easiest to name.",
-            _interval(risk.highest_interval),
-            assumed,
-        )
-    if risk.telling_columns:
-        first, share = next(iter(risk.telling_columns.items()))
-        yield Statement(
-            "population",
-            "what makes records stand out",
-            share,
-            listed([f"{name} ({percent(one)})" for name, one in risk.telling_columns.items()]),
-            f"Of the records at highest risk (1 in 100, and 100 at least) the share whose risk would fall most if "
-            f"nobody knew the column; {first} is the first to protect.",
-            "no interval",
-            assumed,
-        )
-
-
-def _interval(interval: tuple[float, float] | None) -> str:
-    return "no interval" if interval is None else interval_at(0.95, *interval)
-
-
-SECTION = Section("population", _risk, _statements, weight=40, is_asked=population_is_known)
+SECTION = Section("population", _risk, weight=40, is_asked=population_is_known)

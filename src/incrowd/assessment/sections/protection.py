@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -54,6 +54,7 @@ class ProtectionCost(Result):
     """
 
     _derived: ClassVar[tuple[str, ...]] = ("t",)
+    _keys: ClassVar[Mapping[str, Any]] = {"leaks": list[dict[str, float]]}
 
     k: int
     correctness: float

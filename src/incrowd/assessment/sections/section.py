@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd._support.progress import Progress, part
 from incrowd.errors import UnsupportedError
-from incrowd.results import Result
+from incrowd.results import COUNTED as COUNTED
+from incrowd.results import Statement as Statement
 from incrowd.wording import Advice
 
 if TYPE_CHECKING:
@@ -25,20 +26,6 @@ PENDING = "still being worked on"
 _BEGIN, _END = 0.02, 0.98  # the sections' span of the progress: columns are examined before, the result is made after
 WRITING = 0.99  # progress when the result is made
 SEARCH = 0.5  # progress at which the sections end if a way to a yes is searched afterwards
-COUNTED = "counted, exact for this table"
-
-
-@dataclass(frozen=True, slots=True)
-class Statement(Result):
-    """One number: its name, its text form, its meaning, its certainty and its assumptions."""
-
-    section: str
-    name: str
-    value: float | None
-    shown: str
-    meaning: str
-    sure: str
-    assumed: str
 
 
 @dataclass(slots=True)
@@ -113,7 +100,7 @@ class Section:
     Args:
         name: the field of the answer.
         answer: callback that makes the answer; raises `UnsupportedError` if the data cannot support one.
-        statements: callback that lists the numbers of the answer in words.
+        state: callback that lists the numbers of the answer in words, if not all of its own `statements`.
         weight: relative duration; 0 if negligible.
         is_asked: callback that says whether an optional section is requested; None for the other sections.
         first_look: callback for a quick answer that is shown until the slow answers are ready.
@@ -124,13 +111,20 @@ class Section:
 
     name: str
     answer: Callable[[AssessmentState], Any]
-    statements: Callable[[Assessment], Iterator[Statement]]
+    state: Callable[[Assessment], Iterator[Statement]] | None = None
     weight: int = 0
     is_asked: Callable[[AssessmentState], bool] | None = None
     first_look: Callable[[AssessmentState], Any] | None = None
     is_slow: bool = False
     is_first: bool = False
     is_needed: bool = False
+
+    def statements(self, assessment: Assessment) -> Iterator[Statement]:
+        """The numbers of the answer in words; none if there is no answer."""
+        if self.state is not None:
+            yield from self.state(assessment)
+        elif (answer := getattr(assessment, self.name)) is not None:
+            yield from answer.statements
 
 
 def share_progress(sections: Sequence[Section], end: float = _END) -> dict[str, tuple[float, float]]:

@@ -22,8 +22,8 @@ from incrowd.backends.counts import ClassCounts
 from incrowd.backends.duckdb_backend import Conversion, FileBackend, Workspace
 from incrowd.backends.relational import class_counts
 from incrowd.backends.spool import spool
-from incrowd.backends.sql.postgresql import Postgres
-from incrowd.backends.sql.sqlite import Sqlite
+from incrowd.backends.sql.postgresql import POSTGRESQL
+from incrowd.backends.sql.sqlite import SQLITE
 from incrowd.backends.sql.transaction import Transaction
 from incrowd.errors import InputError
 
@@ -34,17 +34,14 @@ _TOKENS = re.compile(
 
 
 class CellTypeInference(Protocol):
-    """Infers the types of columns that are stored as text, from all their cells, batch by batch."""
+    """Infers types of columns that are stored as text: `observe` takes every batch, then there are `conversions`."""
 
-    def observe(self, batch: pa.RecordBatch) -> None:
-        """Take the cells of a batch into account."""
+    def observe(self, batch: pa.RecordBatch) -> None: ...
 
-    def conversions(self) -> Mapping[str, Conversion]:
-        """By column, the conversion of its text to another type; columns that remain text have none."""
+    def conversions(self) -> Mapping[str, Conversion]: ...
 
 
-InferTypes = Callable[[dict[str, tuple[str, ...]]], CellTypeInference]
-"""Function that starts a type inference, given the types that each column may have."""
+InferTypes = Callable[[dict[str, tuple[str, ...]]], CellTypeInference]  # given the types that each column may have
 
 
 def open_database(
@@ -79,14 +76,11 @@ def open_database(
     if timeout is not None and not 0 < timeout <= _LONGEST:
         raise InputError(f"a time limit of {timeout:g} seconds; give one above 0 and at most {_LONGEST:,}")
     checked = None if query is None else check_select(query)
-    database: Transaction
-    if scheme == "sqlite":
-        if timeout is not None:
-            raise InputError("a time limit for statements works with PostgreSQL only; leave it out")
-        database = Sqlite(source, table, checked)
-    else:
-        database = Postgres(source, table, checked, timeout)
-    return DatabaseBackend(database, memory=memory, infer_types=infer_types)
+    if scheme == "sqlite" and timeout is not None:
+        raise InputError("a time limit for statements works with PostgreSQL only; leave it out")
+    limits = [] if timeout is None else [f"SET LOCAL statement_timeout = {max(1, round(timeout * 1000))}"]
+    kind = SQLITE if scheme == "sqlite" else POSTGRESQL
+    return DatabaseBackend(Transaction(kind, source, table, checked, *limits), memory=memory, infer_types=infer_types)
 
 
 class DatabaseBackend(Backend):
@@ -183,7 +177,7 @@ class DatabaseBackend(Backend):
         types = self._infer_types({name: column.shapes for name, column in self._described.items() if column.shapes})
 
         def observed() -> Iterator[pa.RecordBatch]:
-            for batch in self._open().stream(list(self._described.values())):
+            for batch in self._open().stream():
                 plain = pa.RecordBatch.from_arrays(batch.columns, names=list(self.columns))
                 yield plain
                 types.observe(plain)

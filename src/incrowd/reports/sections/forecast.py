@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from incrowd.assessment import Assessment
 from incrowd.figures import assessment_charts as plots
-from incrowd.reports.elements import DataTable, Figure, HowComputed, ReportSection, statements_of, unanswered_section
+from incrowd.reports.elements import Figure, HowComputed, ReportSection, statements_of, unanswered_section
 from incrowd.reports.sections.population import explain_estimate
-from incrowd.wording import chosen_percent, percent, percent_interval, whole
 
 _ESTIMATOR = "combined"  # of risks along populations, for any estimator
 _METHODS = (
@@ -34,20 +33,11 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
     )
     if law is None:
         return unanswered_section(assessment, "forecast", "In larger populations", lead)
-    rows = tuple(
-        (
-            whole(law.at[index]),
-            percent(value),
-            percent_interval(low, high),
-            percent(law.uniqueness.value[index]) if law.uniqueness is not None else "–",
-        )
-        for index, (value, low, high) in enumerate(law.correctness.rows)
-    )
     figure = Figure(
         "forecast",
         f"From {law.measured:,} people to the world, if the table is a random sample of them.",
         plots.forecast_chart(law, assessment.verdict.threshold),
-        DataTable("Forecast", ("people", "named correctly", f"{chosen_percent(law.level)} interval", "unique"), rows),
+        law.data_tables[0],
         means=FORECAST,
     )
     return ReportSection(

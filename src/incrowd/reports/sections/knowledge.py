@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 from incrowd.assessment import Assessment
 from incrowd.figures import assessment_charts as plots
+from incrowd.measures.attribute_sets import table_of_risks
+from incrowd.measures.minimal_unique_sets import table_of_minimal_sets
 from incrowd.reports.elements import ROWS, DataTable, Figure, HowComputed, ReportSection, statements_of
 from incrowd.wording import percent
 
@@ -30,28 +32,21 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
     if external:
         return None
     knowledge = assessment.knowledge
-    worst = tuple(
-        (len(risk.columns), ", ".join(risk.columns), percent(risk.correctness), percent(risk.uniqueness), risk.smallest)
-        for risk in knowledge.worst_by_size
-    )
-    small_sets = tuple(
-        (", ".join(risk.columns), percent(risk.correctness), percent(risk.uniqueness), risk.smallest)
-        for risk in knowledge.most_telling[:ROWS]
-    )
-    columns = ("named correctly", "unique", "smallest class")
     figures = (
         Figure(
             "known",
             f"{knowledge.sets:,} sets of attributes were counted; the line shows the most telling set of each size.",
             plots.risk_by_attributes_known_chart(knowledge),
-            DataTable("The most telling set of each size", ("size", "attributes", *columns), worst),
+            table_of_risks("The most telling set of each size", knowledge.worst_by_size, first="attributes"),
             means=_KNOWN,
         ),
         Figure(
             "sets",
             "An attacker who knows one of these sets names this share of the people correctly.",
             plots.most_telling_sets_chart(knowledge),
-            DataTable("The most telling sets of at most three attributes", ("attributes", *columns), small_sets),
+            table_of_risks(
+                "The most telling sets of at most three attributes", knowledge.most_telling[:ROWS], first="attributes"
+            ),
             means=_SETS,
         ),
     )
@@ -78,9 +73,4 @@ def _singling_out(assessment: Assessment) -> Iterator[DataTable]:
             (f"{size} or fewer", records, percent(records / single.records)) for size, records in single.by_size.items()
         ),
     )
-    if single.sets:
-        yield DataTable(
-            "The smallest sets that single people out (no part of the set does)",
-            ("attributes", "people"),
-            tuple((", ".join(columns), records) for columns, records in single.sets[:ROWS]),
-        )
+    yield from table_of_minimal_sets(dict(single.sets))

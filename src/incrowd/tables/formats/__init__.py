@@ -8,7 +8,6 @@ from typing import Any
 
 from incrowd._support.compressed_files import COMPRESSIONS, ZIP
 from incrowd.tables.formats import (
-    avro,
     delimited,
     excel,
     feather,
@@ -30,7 +29,6 @@ FORMATS: tuple[FileFormat, ...] = (
     excel.FORMAT,
     json_lines.FORMAT,
     orc.FORMAT,
-    avro.FORMAT,
     spss.FORMAT,
     stata.FORMAT,
     sas.FORMAT,

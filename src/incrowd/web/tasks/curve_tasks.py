@@ -28,7 +28,7 @@ from incrowd.web.jobs import Outcome, Publish, Task
 from incrowd.web.session_table import OpenTable
 from incrowd.web.tasks.figure_json import as_figures
 from incrowd.web.tasks.forecast_task import MeasuredTechnique, curve_task
-from incrowd.wording import large_number, number, percent, percent_interval, population
+from incrowd.wording import large_number, number, percent, percent_interval
 
 _RANK_SIZE_MEANS = (
     "Classes by their size, the largest first: the line is the table, the band holds 95% of the draws from the fitted "
@@ -202,7 +202,7 @@ def _techniques_figure(
     curves: Mapping[str, Curve], answers: Mapping[str, Forecast], lines: Mapping[str, Forecast], leaders: list[str]
 ) -> Figure:
     first = next(iter(answers.values()))
-    labels = [population(name, float(size)) for name, size in zip(first.names, first.at, strict=True)]
+    labels = first.populations
     rows = tuple(
         (
             name,

@@ -12,15 +12,14 @@ from incrowd.figures import forecast_plot
 from incrowd.forecasts import Forecast, forecast, forecast_table
 from incrowd.forecasts.population_sizes import drawn_sizes
 from incrowd.pitman_yor import ClassSizeFit, CurveFit, compare_fits, fit_curve
-from incrowd.reports import DataTable, Figure
+from incrowd.reports import Figure
 from incrowd.reports.sections.forecast import FORECAST
 from incrowd.web import models
 from incrowd.web.jobs import Outcome, Publish, Task
 from incrowd.web.session_table import OpenTable
 from incrowd.web.tasks.figure_json import as_figures
-from incrowd.wording import chosen_percent, interval_at, large_number, percent, percent_interval, population
+from incrowd.wording import large_number, percent
 
-_NAMES_IN_WORDS = {"city": "a city", "us": "the United States", "eu": "the European Union", "world": "the world"}
 _SAME = "This is the same estimate as under Risk, once the table is assessed with the current settings"
 _POINTS_ALONE = (
     "These numbers follow a law that was fitted to the points alone. With the table at hand its columns tell "
@@ -144,36 +143,20 @@ def _method_in_words(answer: Forecast, why: str | None) -> str:
 
 def forecast_sentence(answer: Forecast, index: int) -> str:
     """The forecast for one population as a sentence."""
-    size, name = large_number(float(answer.at[index])), answer.names[index]
-    called = "" if name.replace(",", "").isdigit() else f" ({_NAMES_IN_WORDS.get(name, name)})"
-    value, low, high = answer.correctness.rows[index]
-    interval = "counted" if _is_counted(answer, index) else interval_at(answer.level, low, high)
+    value = percent(float(answer.correctness.value[index]))
     named = large_number(float(answer.people_named[index]))
-    return f"Among {size} people{called}, {percent(value)} are named correctly ({interval}): about {named} people."
-
-
-def _is_counted(answer: Forecast, index: int) -> bool:
-    """True if a number of the forecast is counted in the table, not estimated."""
-    _, low, high = answer.correctness.rows[index]
-    return answer.method != "law" and float(answer.at[index]) <= answer.measured and low == high
+    name, _, size = answer.populations[index].rpartition(", ")
+    called = f" ({name})" if name else ""
+    return (
+        f"Among {size} people{called}, {value} are named correctly ({answer.certainty(index)}): about {named} people."
+    )
 
 
 def _figure(name: str, curve: Curve, smooth: Forecast, answer: Forecast, baselines: Sequence[CurveFit]) -> Figure:
-    rows = tuple(
-        (
-            population(_NAMES_IN_WORDS.get(called, called), float(answer.at[index])),
-            percent(value),
-            "counted" if _is_counted(answer, index) else percent_interval(low, high),
-            large_number(float(answer.people_named[index])),
-        )
-        for index, (called, (value, low, high)) in enumerate(zip(answer.names, answer.correctness.rows, strict=True))
-    )
     return Figure(
         name,
         forecast_sentence(answer, int(answer.at.argmax())),
         forecast_plot(curve, smooth, headline=answer, check=answer.hold_out, baselines=baselines),
-        DataTable(
-            "Forecast", ("population", "named", f"{chosen_percent(answer.level)} interval", "people named"), rows
-        ),
+        answer.data_tables[0],
         means=FORECAST,
     )
