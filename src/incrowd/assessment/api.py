@@ -72,7 +72,7 @@ def assess(
         data: whatever `read_table` reads.
         quasi_identifiers: columns that others may know about a person. None: the roles that names and values suggest
             are used, and the result says that nobody confirmed them.
-        sensitive: columns that people keep to themselves.
+        sensitive: columns that would harm somebody if they were learned. A column may be among both.
         person: the column that identifies the person of each record.
         weights: a column of survey weights; its sum is the population if `population` is not given.
         strata: the column of the stratum in which each record was drawn; needs `weights`.
@@ -105,8 +105,8 @@ def assess(
         The assessment: `verdict`, one field for each section, `statements`, `to_dict()` and `to_html()`.
 
     Raises:
-        InputError: a column does not exist, a column has two roles, or the recipient, threshold or population makes no
-            sense.
+        InputError: a column does not exist, a column has two roles other than known and sensitive, or the recipient,
+            threshold or population makes no sense.
 
     >>> from incrowd import demo_table
     >>> found = assess(demo_table(2_000), quasi_identifiers=["age_yrs", "sex", "patcnty"], recipient="trusted")

@@ -23,7 +23,7 @@ def note_reliance(work: AssessmentState, verdict: Verdict) -> Verdict:
     """Add to a yes how many people an attacker finds who knows more columns, and what only missing values hide."""
     excluded = {*work.table.nested, *work.roles.pseudonyms}
     declared = [name for name in verdict.declared if name not in excluded]
-    secret = [name for name in work.roles.sensitive if name not in excluded]
+    secret = [name for name in work.roles.sensitive if name not in {*excluded, *work.roles.quasi_identifiers}]
     if verdict.decision != "within" or verdict.basis == "attacks":
         return verdict
     uniques, if_declared_known = _count_unique(work, declared, verdict.limits.class_size)

@@ -16,9 +16,12 @@ from incrowd.wording import listed
 if TYPE_CHECKING:
     from incrowd.assessment.question import Question
 
+BOTH = "both"  # the role of a quasi-identifier that is sensitive as well
+_TWO_ANSWERS = {"quasi-identifier", "sensitive"}
 _WITH_ARTICLE = {
     "quasi-identifier": "a quasi-identifier",
     "sensitive": "a sensitive column",
+    BOTH: "a quasi-identifier that is sensitive as well",
     "identifier": "an identifier",
     "person": "a person column",
     "weight": "a weight",
@@ -36,7 +39,7 @@ _STATED = {  # the fields of a question that give columns a role, and how messag
 
 @dataclass(frozen=True, slots=True)
 class Roles(Result):
-    """The columns by role, and the suggestions.
+    """The columns by role, and the suggestions. A column may be a quasi-identifier and sensitive.
 
     - `dropped`: columns to leave out of the release.
     - `suggested`: the suggested role of every column; empty if no roles were suggested.
@@ -143,7 +146,7 @@ class Roles(Result):
     def role(self, column: str) -> str:
         """The role of a column in this assessment."""
         if column in self.quasi_identifiers:
-            return "quasi-identifier"
+            return BOTH if column in self.sensitive else "quasi-identifier"
         if column in self.sensitive:
             return "sensitive"
         if column in self.identifiers:
@@ -219,7 +222,8 @@ def settle_roles(table: Table, question: Question, original: Any = None) -> Role
 
     def named(role: str, guesses: Sequence[str | None] = ()) -> tuple[str, ...]:
         guessed = (name for name in guesses if name is not None and name not in stated)
-        return (*guessed, *(name for name in stated if stated[name] == role))
+        roles_with_it = {role, BOTH} if role in _TWO_ANSWERS else {role}
+        return (*guessed, *(name for name in stated if stated[name] in roles_with_it))
 
     pseudonyms, keyed = pseudonyms_in(table, original)
     person = None if proposed.person == question.cluster else proposed.person  # each record of a cluster is a person
@@ -237,9 +241,10 @@ def settle_roles(table: Table, question: Question, original: Any = None) -> Role
             else "no quasi-identifier is left, so there is nothing to assess; name them",
             hint="quasi_identifiers",
         )
+    secret = named("sensitive", proposed.sensitive if guess and question.sensitive is None else ())
     roles = Roles(
         known,
-        named("sensitive", proposed.sensitive if guess and question.sensitive is None else ()),
+        tuple(name for name in secret if name not in naming),
         (*naming, *named("identifier", [name for name in proposed.identifiers if name not in (*known, *pseudonyms)])),
         next(iter(named("person", [person] if guess and question.person is None else ())), None),
         next(iter(named("weight")), None),
@@ -250,7 +255,7 @@ def settle_roles(table: Table, question: Question, original: Any = None) -> Role
         pseudonyms=pseudonyms,
         keyed=tuple(name for name in keyed if name in table.columns),
     )
-    declared_unknown = {*named("other"), *roles.sensitive}
+    declared_unknown = {*named("other"), *roles.sensitive} - {*known}
     known_anyway = [one.column for one in roles.suggested if one.exact and one.column in declared_unknown]
     if roles.person is not None:
         known_anyway += find_times(table, roles.person, roles.suggested, [*declared_unknown])
@@ -267,15 +272,18 @@ def settle_roles(table: Table, question: Question, original: Any = None) -> Role
 
 
 def _stated_roles(table: Table, question: Question) -> dict[str, str]:
-    """The role of each column to which the question gives one."""
+    """The role of each column to which the question gives one, or `BOTH`."""
     roles: dict[str, str] = {}
     for field, (role, words) in _STATED.items():
         value = getattr(question, field)
         names = [value] if isinstance(value, str) else list(value or ())
         for name in table.require(names, words) if names else ():
-            if name in roles:
-                raise InputError(f"the column {name!r} is given two roles; name it once")
-            roles[name] = role
+            is_both = {role, roles.get(name)} == _TWO_ANSWERS
+            if name in roles and not is_both:
+                raise InputError(
+                    f"the column {name!r} is given two roles; name it once, unless it is known to others and sensitive"
+                )
+            roles[name] = BOTH if is_both else role
     return roles
 
 
