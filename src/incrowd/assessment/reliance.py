@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from incrowd.assessment.sections.evidence import MOST_ALONE
+from incrowd.assessment.open_columns import MOST_ALONE
 from incrowd.classes import ClassSizes
 from incrowd.wording import Advice, chosen_percent, counted, listed, people, percent
 

@@ -134,7 +134,7 @@ class Roles(Result):
         """Why a column has its role."""
         found = {one.column: one for one in self.suggested}.get(column)
         role = self.role(column)
-        if found is None or (found.role == role and column not in self.stated):
+        if found is None or (role in (found.role, BOTH) and column not in self.stated):
             return "as you said" if found is None else found.reason
         if column in self.stated:
             doubt = role == "other" or found.role in ("identifier", "person")
@@ -188,16 +188,13 @@ def propose_roles(data: TableLike) -> Roles:
 
 def from_suggestions(suggested: Sequence[SuggestedRole]) -> Roles:
     """The suggestions by role; the person column is the first with some confidence, the weight is the main one."""
-    by_role: dict[str, list[str]] = {}
-    for one in suggested:
-        if not one.secondary:
-            by_role.setdefault(one.role, []).append(one.column)
+    weights = (one.column for one in suggested if one.role == "weight" and not one.secondary)
     return Roles(
-        tuple(by_role.get("quasi-identifier", ())),
-        tuple(by_role.get("sensitive", ())),
-        tuple(by_role.get("identifier", ())),
-        next((one.column for one in suggested if one.role == "person" and one.confidence != "low"), None),
-        next(iter(by_role.get("weight", ())), None),
+        tuple(one.column for one in suggested if one.known),
+        tuple(one.column for one in suggested if one.sensitive),
+        tuple(one.column for one in suggested if one.role == "identifier"),
+        next((one.column for one in suggested if one.guess == "person"), None),
+        next(weights, None),
         suggested=tuple(suggested),
         confirmed=False,
     )
@@ -206,7 +203,8 @@ def from_suggestions(suggested: Sequence[SuggestedRole]) -> Roles:
 def settle_roles(table: Table, question: Question, original: Any = None) -> Roles:
     """The roles that the question names; if it names no quasi-identifiers, the suggested roles, not confirmed.
 
-    - `other` columns have no role, whatever they look like.
+    - `other` columns are neither known nor sensitive, whatever they look like.
+    - Where nothing is known and nothing looks so, every column that nobody judged counts as known.
     - Days of birth, exact places and numbers of a person's records cannot be `other` or sensitive, because others know
       them; they count as not judged (`known_anyway`).
     - Columns that clearly name people are identifiers, never quasi-identifiers: a set of names would name all of them.
@@ -228,15 +226,13 @@ def settle_roles(table: Table, question: Question, original: Any = None) -> Role
     pseudonyms, keyed = pseudonyms_in(table, original)
     person = None if proposed.person == question.cluster else proposed.person  # each record of a cluster is a person
     guess = question.quasi_identifiers is None
-    known = named("quasi-identifier", proposed.quasi_identifiers if guess else ())
+    guessed_known = proposed.quasi_identifiers or _without_guess(proposed, table)
+    known = named("quasi-identifier", guessed_known if guess else ())
     naming = [one.column for one in proposed.suggested if one.column in known and one.names_people]
     known = tuple(name for name in known if name not in naming)
     if not known:
         raise InputError(
-            "no column looks like something others know about a person; name the quasi-identifiers; "
-            f"the table has: {', '.join(table.columns[:30])}"
-            if guess and not proposed.quasi_identifiers
-            else f"the cells of {', '.join(naming)} name people, so no quasi-identifier is left; name other columns"
+            f"the cells of {', '.join(naming)} name people, so no quasi-identifier is left; name other columns"
             if naming
             else "no quasi-identifier is left, so there is nothing to assess; name them",
             hint="quasi_identifiers",
@@ -269,6 +265,12 @@ def settle_roles(table: Table, question: Question, original: Any = None) -> Role
     if roles.weight is not None:
         _check_weight(table, roles.weight, roles.suggested, question.population is not None)
     return roles
+
+
+def _without_guess(proposed: Roles, table: Table) -> tuple[str, ...]:
+    """The columns of which nothing is suggested; lists and records are not looked into."""
+    nested = {*table.nested}
+    return tuple(one.column for one in proposed.suggested if not one.guess and one.column not in nested)
 
 
 def _stated_roles(table: Table, question: Question) -> dict[str, str]:
