@@ -112,7 +112,8 @@ def check(
         person: the column that identifies the person of each record.
         identifiers: direct identifiers, in addition to those that are recognised.
         drop: columns to remove before the release; a note lists those that are still present.
-        other: columns that nobody outside can know, whatever they look like: no rule and no note is about them.
+        other: columns that nobody outside can know and that harm nobody, whatever they look like: no rule and no note
+            is about them.
         secrets: for `max_given_away` and the verdict, the values that are secret, such as "illness=HIV,AIDS".
         certain: for both, the share of a class with one value from which that secret counts as known. None: 0.95.
         min_k: fewest people in a class; the highest risk is 1 ÷ k, so this bounds it.

@@ -252,7 +252,7 @@ def test_results_are_plain_and_repeatable():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"known": ["age", "ill"], "secret": "ill"}, "is among the columns that the attacker knows"),
+        ({"kind": "linkability", "others": ["ill"], "secret": "ill"}, "is among the columns of the second part"),
         ({"known": ["nothing"]}, "no column named 'nothing'"),
         ({"known": ["age"], "targets": 0}, "whole number of 1 or more"),
         ({"kind": "telepathy"}, "there is no attack 'telepathy'"),
@@ -380,3 +380,16 @@ def test_predicates_of_one_column_are_counted_in_it_as_among_all_records(monkeyp
         pays = [one for one in values[0] if one is not None]
         alone = [column.count(column[row]) == 1 for column in values]
         assert any(alone) or values[0][row] in (min(pays), max(pays))
+
+
+def test_a_secret_that_others_may_know_is_guessed_by_what_else_is_known():
+    table, holdout = population(300, 1), population(300, 2)
+    named = {"kind": "inference", "secret": "ill", "holdout": holdout, "seed": 3}
+    with_it = attack(table, table, known=["age", "job", "ill"], **named)
+    assert with_it.to_dict() == attack(table, table, known=["age", "job"], **named).to_dict()
+    found = attack_release(
+        table, table, known=["age", "job", "ill"], secret="ill", seed=3, kinds=["linkage", "inference"]
+    )
+    assert [one.known for one in found.attacks][:2] == [("age", "job", "ill"), ("age", "job")]
+    alone = attack_release(table, table, known=["ill"], secret="ill", seed=3, kinds=["linkage", "inference"])
+    assert "nothing is known but the secret" in alone.not_run["inference"]

@@ -67,7 +67,6 @@ def test_a_threshold_decides_the_exit_code(capsys, patients, options, code):
         (["nothing.csv", "--qi", "age"], "there is no file"),
         (["{file}", "--qi", "agee"], "the table has: age, sex, zip, illness"),
         (["{file}"], "--qi"),
-        (["{file}", "--qi", "age", "--sensitive", "age"], "cannot be sensitive"),
         (["{file}", "--qi", "age", "--groups", "census"], "census=age,sex"),
         (["{file}", "--qi", "age", "--max-risk", "7"], "between 0 and 1"),
         (["{file}", "--qi", "age", "--memory", "lots"], "2GB"),

@@ -110,7 +110,7 @@ def test_more_people_than_there_are_is_refused():
         decide(CROWD, quasi_identifiers=["age", "sex"], population=10**12)
 
 
-@pytest.mark.parametrize("roles", [{"weights": "age"}, {"sensitive": ["age"]}, {"person": "age"}])
+@pytest.mark.parametrize("roles", [{"weights": "age"}, {"other": ["age"]}, {"person": "age"}])
 def test_a_column_has_one_role(roles):
     with pytest.raises(InputError, match="two roles"):
         decide(CROWD, quasi_identifiers=["age", "sex"], **roles)

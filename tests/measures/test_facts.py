@@ -110,9 +110,15 @@ def test_a_record_without_a_person_is_refused():
         measure({"who": [1, None], "x": [5, 5]}, quasi_identifiers=["x"], person="who")
 
 
-def test_what_is_known_cannot_be_a_secret():
-    with pytest.raises(InputError, match="cannot be sensitive and a quasi-identifier"):
-        measure({"x": [1], "y": [2]}, quasi_identifiers=["x", "y"], sensitive=["y"])
+def test_what_is_known_is_a_secret_to_who_knows_only_the_rest():
+    table = {"x": [1, 1, 2, 2], "y": [5, 6, 7, 7], "z": [0, 0, 0, 1]}
+    found = measure(table, quasi_identifiers=["x", "y"], sensitive=["z", "y"])
+    by_x = measure(table, quasi_identifiers=["x"], sensitive=["y"])
+    assert (found.k, [one.column for one in found.sensitive]) == (1, ["z", "y"])
+    assert found.sensitive[1] == by_x.sensitive[0]
+    assert found.sensitive[0] == measure(table, quasi_identifiers=["x", "y"], sensitive=["z"]).sensitive[0]
+    (alone,) = measure(table, quasi_identifiers=["y"], sensitive=["y"]).sensitive
+    assert (alone.distinct, alone.t) == (3, 0)  # nothing else is known: everybody is one class
 
 
 def test_results_are_plain_json():

@@ -39,7 +39,8 @@ AGES = {"age": [1, 2, 3, 4], "pay": [10, 20, 30, 40], "none": [None] * 4, "town"
         ({"l": 2, "k": 2}, "sensitive column"),
         ({"l": 0.5, "sensitive": ["pay"], "k": 2}, "1 or more"),
         ({"l": 1.5, "sensitive": ["pay"], "k": 2}, "whole number"),
-        ({"k": 2, "sensitive": ["age"]}, "among the quasi-identifiers"),
+        ({"k": 2, "sensitive": ["age"], "diverse": ["age"]}, "that nobody outside knows"),
+        ({"k": 2, "sensitive": ["age"], "l": 2}, "sensitive column"),
         ({"k": 2, "sensitive": "pay"}, "not one text"),
         ({"k": 2, "sensitive": 3}, "list of column names"),
         ({"k": 2, "sensitive": [["pay"]]}, "list of column names"),
@@ -116,8 +117,8 @@ def test_what_works_on_one_sensitive_column_refuses_several_in_words():
     with pytest.raises(InputError, match="a secret, and 2 sensitive columns"):
         evaluate(AGES, AGES, **several, secret=3)
     assert protect(AGES, quasi_identifiers=["age"], k=2, sensitive=[]).sensitive == ()
-    with pytest.raises(InputError, match="'age' is among the quasi-identifiers"):
-        protect(AGES, quasi_identifiers=["age"], k=2, sensitive=["pay", "age"])
+    both = protect(AGES, quasi_identifiers=["age"], k=2, sensitive=["pay", "age"])
+    assert (both.sensitive, both.quasi_identifiers) == (("pay",), ("age",))
     with pytest.raises(InputError, match="'town' cannot be the sensitive column and the person"):
         protect(AGES, quasi_identifiers=["age"], k=2, sensitive=["pay", "town"], person="town")
 

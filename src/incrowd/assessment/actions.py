@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from incrowd.assessment.command_line import is_typable, to_command, to_words
 from incrowd.assessment.plan import Plan
@@ -15,6 +15,7 @@ from incrowd.assessment.reasons import Findings
 from incrowd.assessment.sections.attacks import advise_on_release, judge_attacks
 from incrowd.assessment.sections.evidence import unread_dates
 from incrowd.assessment.sections.original_evidence import ORIGINAL
+from incrowd.assessment.settings_file import free_name
 from incrowd.assessment.verdict import Action, Verdict
 from incrowd.assessment.way_to_yes import columns_to_remove, protect_settings, protection_commands, way_to_yes
 from incrowd.protection.marks import mark_of
@@ -25,7 +26,6 @@ from incrowd.tables.roles.unread_values import advise_on_unread
 from incrowd.wording import counted, listed
 
 if TYPE_CHECKING:
-    from incrowd.assessment.roles import Roles
     from incrowd.assessment.sections.section import AssessmentState
 
 _ASK_ORIGINAL = "Give the table that this one was made from; a table that was collected in ranges is its own original."
@@ -47,7 +47,7 @@ def next_actions(work: AssessmentState, verdict: Verdict) -> Iterator[Action]:
     if verdict.decision == "within":
         yield Action("Write down who gets it and on what terms; assess again when rows or columns are added.")
         return
-    rows = _find_open_rows(work)
+    rows = _ask_about_rows(work)
     yield from _settle_open_points(work, rows)
     if rows is not None or not work.roles.confirmed:
         return  # a protection for guessed roles, or for an unknown unit of rows, would turn a guess into a yes
@@ -61,41 +61,23 @@ def next_actions(work: AssessmentState, verdict: Verdict) -> Iterator[Action]:
             return
 
 
-class _OpenRows(NamedTuple):
-    """The open question what a row is: the action that settles it, and the likely answer."""
-
-    action: Action
-    person: str | None
-    in_households: bool
-
-
-def _find_open_rows(work: AssessmentState) -> _OpenRows | None:
-    """The question what a row is, if it is open; a person column with missing cells is no answer: it is refused."""
+def _ask_about_rows(work: AssessmentState) -> Action | None:
+    """The action that settles what a row is, if that is open; a person column with missing cells is refused."""
     roles, evidence = work.roles, work.answers["evidence"]
     if not Findings(work.question, roles, work.answers["facts"], evidence).rows_are_open:
         return None
     person = roles.unused_person or evidence.rows.person
     gaps = next((one.nulls for one in roles.suggested if one.column == person), 0)
-    in_households = person is None and evidence.rows.household is not None
-    return _OpenRows(_settle_rows(evidence.rows, person, gaps), None if gaps else person, in_households)
+    return _settle_rows(evidence.rows, person, gaps)
 
 
-def _settle_open_points(work: AssessmentState, rows: _OpenRows | None) -> Iterator[Action]:
-    """Actions to state what a row is and what the columns are."""
-    roles, question = work.roles, work.question
+def _settle_open_points(work: AssessmentState, rows: Action | None) -> Iterator[Action]:
+    """Actions to state what a row is and what the columns are; no command states a guess as an answer."""
     open_columns = [one.column for one in work.answers["evidence"].undecided]
     if rows is not None:
-        alone = not open_columns and roles.confirmed  # otherwise the command for the columns' roles includes this
-        is_known = rows.person is not None or rows.in_households
-        asked = replace(question, source=work.table.place)
-        yield _with_command(rows.action, asked, rows.person) if alone and is_known else rows.action
-    if open_columns or not roles.confirmed:
-        asked = replace(
-            question,
-            source=(work.release_of or work.table).place,
-            rows_are_people=question.rows_are_people or (rows is not None and rows.in_households),
-        )
-        yield _settle_columns(asked, roles, open_columns, roles.person if rows is None else rows.person)
+        yield rows
+    if open_columns or not work.roles.confirmed:
+        yield _judge_columns(work, open_columns)
 
 
 def _answer_questions(work: AssessmentState, verdict: Verdict) -> Iterator[Action]:
@@ -195,62 +177,21 @@ def _settle_rows(rows: RowKind, person: str | None, gaps: int) -> Action:
     )
 
 
-def _with_command(settle: Action, question: Question, person: str | None) -> Action:
-    """Add the command that states what a row is: a record of the person in a column, or another person."""
-
-    def others(names: Sequence[str] | None) -> tuple[str, ...]:
-        return tuple(name for name in names or () if name != person)
-
-    statement = "that every row is another person" if person is None else f"that {person} tells whose record it is"
-    asked = replace(
-        question,
-        quasi_identifiers=others(question.quasi_identifiers),
-        sensitive=others(question.sensitive),
-        identifiers=others(question.identifiers),
-        drop=others(question.drop),
-        other=others(question.other),
-        person=person,
-        rows_are_people=person is None,
-    )
-    command = to_command(asked)
-    if command is None:
-        return settle
-    return replace(settle, on_commands=f"The command below says {statement}.", commands=(command,))
-
-
-def _settle_columns(question: Question, roles: Roles, open_columns: Sequence[str], person: str | None) -> Action:
-    """Action with a command that gives every column a role; a person must check the command.
-
-    A column gets the role that its name and values suggest. Without a suggestion it is dropped, not declared unknown to
-    others, so that a user who copies the command unread declares nothing.
-    """
-    looks = {one.column: one.role for one in roles.suggested} | dict.fromkeys(roles.known_anyway, "quasi-identifier")
-    weights = question.weights or (roles.unused_weight if question.population is None else None)
-
-    def with_open(settled: Sequence[str], *suggested: str) -> tuple[str, ...]:
-        names = [*settled, *(name for name in open_columns if looks.get(name) in suggested)]
-        return tuple(name for name in dict.fromkeys(names) if name not in (person, weights))
-
-    settled = replace(
-        question,
-        quasi_identifiers=with_open(roles.quasi_identifiers, "quasi-identifier"),
-        sensitive=with_open(roles.sensitive, "sensitive"),
-        identifiers=with_open(roles.identifiers, "identifier"),
-        person=person,
-        weights=weights,
-        drop=with_open(question.drop, "other", "weight", "person"),
-    )
-    command = to_command(settled)
-    what = (
-        f"Judge {counted(len(open_columns), 'column', 'columns')}: {listed(open_columns)}."
-        if open_columns
-        else "Confirm the roles of the columns: they were guessed."
-    )
+def _judge_columns(work: AssessmentState, open_columns: Sequence[str]) -> Action:
+    """Action to judge the columns that nobody judged, by the commands that ask and then assess again."""
+    table = work.release_of or work.table
+    file = work.question_file or free_name(table.place)
+    # what a person stated goes along, unless it is in the file; a guess does not
+    stated = Question() if work.question_file else work.question
+    asked = replace(stated, **table.reading, source=table.place, seed=None, protection=True)
+    judge = to_command(asked, "--question", file, verb="judge")
+    again = to_command(replace(Question(source=table.place), **table.reading), "--question", file)
     return Action(
-        what,
+        f"Judge {counted(len(open_columns), 'column', 'columns')}: {listed(open_columns)}. Until then each counts as "
+        "known to others and as sensitive."
+        if open_columns
+        else "Say what the columns are: they were guessed.",
         ("quasi_identifiers", "sensitive", "identifiers", "drop", "other"),
-        (command,) if command is not None else (),
-        on_commands="The command below suggests a role for each, and leaves out columns for which it has none: move "
-        "every name to where it belongs, then run it. A column is known to others, is secret, names people, is to be "
-        "left out or is known to nobody outside: an option each, in this order.",
+        tuple(command for command in (judge, again) if command is not None),
+        on_commands="The first command asks column by column, and writes the answers to a file that the second takes.",
     )

@@ -72,14 +72,14 @@ def assess(
         data: whatever `read_table` reads.
         quasi_identifiers: columns that others may know about a person. None: the roles that names and values suggest
             are used, and the result says that nobody confirmed them.
-        sensitive: columns that people keep to themselves.
+        sensitive: columns that would harm somebody if they were learned. A column may be among both.
         person: the column that identifies the person of each record.
         weights: a column of survey weights; its sum is the population if `population` is not given.
         strata: the column of the stratum in which each record was drawn; needs `weights`.
         cluster: the column of the cluster (household, village) with which each record was drawn.
         identifiers: direct identifiers, in addition to those that are recognised.
         drop: columns to leave out of the release; while the table holds them the answer is no.
-        other: columns that nobody outside can know, whatever they look like.
+        other: columns that nobody outside can know and that harm nobody, whatever they look like.
         population: the number of people that the table was drawn from.
         recipient: who is to get the table, one of `incrowd.recipients.RECIPIENTS`; sets the limits.
         threshold: a limit on the average risk, in place of the recipient's.
@@ -105,8 +105,8 @@ def assess(
         The assessment: `verdict`, one field for each section, `statements`, `to_dict()` and `to_html()`.
 
     Raises:
-        InputError: a column does not exist, a column has two roles, or the recipient, threshold or population makes no
-            sense.
+        InputError: a column does not exist, a column has two roles other than known and sensitive, or the recipient,
+            threshold or population makes no sense.
 
     >>> from incrowd import demo_table
     >>> found = assess(demo_table(2_000), quasi_identifiers=["age_yrs", "sex", "patcnty"], recipient="trusted")
@@ -126,6 +126,7 @@ def assess_question(
     *,
     original: TableLike | OriginalFacts | None = None,
     given: Mapping[str, Any] = _NOTHING,
+    question_file: str | None = None,
     progress: Progress = silent,
     partial: Callable[[Assessment], None] | None = None,
 ) -> Assessment:
@@ -136,6 +137,7 @@ def assess_question(
         question: the question.
         original: the table that this one was made from, if the question does not name its file.
         given: tables and rows that the question names and that are not files: `released`, `holdout`, `kept_rows`.
+        question_file: the file of the question, which the next actions name.
         progress: callback that receives the current step and the share done.
         partial: callback that receives each partial result.
 
@@ -151,6 +153,7 @@ def assess_question(
     if drawn_by:
         table.require(drawn_by, "stratum and cluster columns")
     work = _begin(table, question, progress, original, given)
+    work.question_file = question_file
     work.pending = {section.name for section in SECTIONS if section.is_asked is not None and section.is_asked(work)}
     # the population section keeps its weight: the forecast uses its estimate even if the section is not requested
     idle = {"attacks", "protection"} - work.pending
@@ -334,5 +337,5 @@ def _notes(question: Question, roles: Roles, facts: Measurement) -> list[Advice]
             )
         )
     if not roles.confirmed:
-        notes.append(Advice("the roles of the columns were guessed from names and values, and nobody confirmed them"))
+        notes.append(Advice("what the columns are was guessed from names and values, and nobody has judged them"))
     return notes

@@ -34,37 +34,50 @@ def content_of(one: SuggestedRole) -> str:
 
 
 def with_contents(question: Question, suggested: Sequence[SuggestedRole]) -> Question:
-    """The question with the fingerprints of the columns that it declares unknown to others or sensitive."""
-    judged = {*question.other, *(question.sensitive or ())}
-    return replace(question, contents={one.column: content_of(one) for one in suggested if one.column in judged})
+    """The question with the fingerprints of the columns; those that it has already stay as they were judged.
+
+    Columns that are removed or tell whose record it is have none.
+    """
+    without = {*question.identifiers, *question.drop, question.person, question.weights}
+    now = {one.column: content_of(one) for one in suggested if one.column not in without}
+    before = {name: content for name, content in question.contents.items() if name in now}
+    return replace(question, contents={**now, **before})
 
 
 def forget_outdated(question: Question, suggested: Sequence[SuggestedRole]) -> Question:
-    """The question without the saved roles of columns whose contents changed; its `contents` then lists these columns.
+    """The question without the answers for columns whose contents changed; its `contents` then lists these columns.
 
-    A column counts as changed if its values are of another kind, have a higher grade (see `_GRADES`: they single out
-    rows more closely), or are clearly about another topic.
+    A column counts as changed if its values are of another kind or clearly about another topic, or if they have a
+    higher grade (see `_GRADES`: they single out rows more closely) though nobody outside is taken to know them.
     """
-    judged = [one for one in suggested if one.column in question.contents]
+    answered = {*question.other, *(question.sensitive or ()), *(question.quasi_identifiers or ())}
+    judged = [one for one in suggested if one.column in question.contents and one.column in answered]
+    known = question.quasi_identifiers or ()
     outdated = {
-        one.column: question.contents[one.column] for one in judged if _changed(question.contents[one.column], one)
+        one.column: question.contents[one.column]
+        for one in judged
+        if _changed(question.contents[one.column], one, is_known=one.column in known)
     }
-    sensitive = question.sensitive
+
+    def remaining(names: Sequence[str] | None) -> tuple[str, ...] | None:
+        return None if names is None else tuple(name for name in names if name not in outdated)
+
     return replace(
         question,
-        other=tuple(name for name in question.other if name not in outdated),
-        sensitive=None if sensitive is None else tuple(name for name in sensitive if name not in outdated),
+        quasi_identifiers=remaining(question.quasi_identifiers) or None,
+        other=remaining(question.other) or (),
+        sensitive=remaining(question.sensitive),
         contents=outdated,
     )
 
 
-def _changed(held: str, one: SuggestedRole) -> bool:
+def _changed(held: str, one: SuggestedRole, *, is_known: bool) -> bool:
     """True if a column has several values, and another fingerprint than the saved one."""
     kind, grade, topic = (*held.split(": "), "", "")[:3]
     kind_now, grade_now, topic_now = (*content_of(one).split(": "), "")[:3]
     if one.distinct <= 1:
         return False
-    is_known = one.role != "other" and one.confidence != "low"
-    if kind != kind_now or grade not in _GRADES or (is_known and topic_now != topic):
+    has_topic = one.role != "other" and one.confidence != "low"
+    if kind != kind_now or grade not in _GRADES or (has_topic and topic_now != topic):
         return True
-    return _GRADES.index(grade_now) > _GRADES.index(grade)
+    return not is_known and _GRADES.index(grade_now) > _GRADES.index(grade)

@@ -32,15 +32,16 @@ MOST_TOLERATED = 0.5
 class Question:
     """Everything an assessment depends on. An option that was not given is None or empty.
 
-    - Roles: `quasi_identifiers` and `sensitive` are None to use the suggested roles. `identifiers` name people, `drop`
-      columns are to be left out, and nobody outside can know `other` columns.
+    - Two questions for each column: `quasi_identifiers` can be known to others, `sensitive` ones would harm somebody if
+      they were learned; a column may be both, and `other` columns are neither. `identifiers` name people, `drop`
+      columns are to be left out. None to take what names and values suggest, which is no answer.
     - Sample: `population` is the number of people that the table was drawn from; otherwise it is the sum of the column
       `weights`. `strata` and `cluster` are columns of the sampling design; they may have a role as well.
     - Limits: `recipient` (None is "public") sets the limits on the risk, unless `threshold` and `highest` do. `rules`
       are the limits of `check`.
     - `groups` are columns that attackers know together. `protection`: whether its cost is measured.
-    - `contents`: fingerprints of the columns that were declared `other` or sensitive, from a settings file. The role of
-      a column with another fingerprint is dropped.
+    - `contents`: fingerprints of the columns as they were judged, from a settings file. The answer for a column with
+      another fingerprint is dropped.
     - `released` is a table made from this one; it is judged instead, and attacked with the original and a `holdout`. If
       it is `synthetic`, no row was made from one person.
     - `source` is the file or the address; the last fields are the options for reading it.
@@ -49,7 +50,9 @@ class Question:
     quasi_identifiers: Sequence[str] | None = columns(
         "Columns an attacker may know. Commas or repeats.", default=None, typed="qi"
     )
-    sensitive: Sequence[str] | None = columns("Columns to keep secret. Commas or repeats.", default=None)
+    sensitive: Sequence[str] | None = columns(
+        "Columns that would harm somebody if learned. May be known too.", default=None
+    )
     person: str | None = column("Column that says whose record it is: the unit becomes the person.")
     weights: str | None = column("Column of survey weights: they say how many people there are.", key="weight")
     strata: str | None = column(
@@ -60,7 +63,7 @@ class Question:
     )
     identifiers: Sequence[str] = columns("Columns that name people, besides those that look so.", typed="identifier")
     drop: Sequence[str] = columns("Columns to leave out of the release, whatever they hold.")
-    other: Sequence[str] = columns("Columns that nobody outside can know, whatever they look like.")
+    other: Sequence[str] = columns("Columns that are neither: nobody outside can know them, and they harm nobody.")
     population: int | None = decide("people", "How many people the table was drawn from: 60000000, 6e7.")
     recipient: str | None = decide("text", f"Who is to get it: {choices()}.")
     threshold: float | None = decide("share", "Another limit on the average risk than the recipient's: 0.2 or 20%.")
@@ -258,7 +261,14 @@ class Question:
         """The question as it is answered: with the roles that are used, and every default filled in."""
         settled = self.with_roles(roles) if roles.confirmed else self  # guessed roles must not look stated if repeated
         other = tuple(name for name in settled.other if name not in roles.known_anyway)
-        return replace(settled, other=other, recipient=self.recipient or "public", seed=require_seed(self.seed or 0))
+        identifiers = tuple(name for name in settled.identifiers if name in roles.stated)  # others are recognised again
+        return replace(
+            settled,
+            other=other,
+            identifiers=identifiers,
+            recipient=self.recipient or "public",
+            seed=require_seed(self.seed or 0),
+        )
 
     def with_given(self, **given: Any) -> Question:
         """The question with the given values; None and empty values change nothing."""

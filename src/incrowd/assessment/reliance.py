@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from incrowd.assessment.sections.evidence import MOST_ALONE
+from incrowd.assessment.open_columns import MOST_ALONE
 from incrowd.classes import ClassSizes
 from incrowd.wording import Advice, chosen_percent, counted, listed, people, percent
 
@@ -23,7 +23,7 @@ def note_reliance(work: AssessmentState, verdict: Verdict) -> Verdict:
     """Add to a yes how many people an attacker finds who knows more columns, and what only missing values hide."""
     excluded = {*work.table.nested, *work.roles.pseudonyms}
     declared = [name for name in verdict.declared if name not in excluded]
-    secret = [name for name in work.roles.sensitive if name not in excluded]
+    secret = [name for name in work.roles.sensitive if name not in {*excluded, *work.roles.quasi_identifiers}]
     if verdict.decision != "within" or verdict.basis == "attacks":
         return verdict
     uniques, if_declared_known = _count_unique(work, declared, verdict.limits.class_size)

@@ -16,9 +16,12 @@ from incrowd.wording import listed
 if TYPE_CHECKING:
     from incrowd.assessment.question import Question
 
+BOTH = "both"  # the role of a quasi-identifier that is sensitive as well
+_TWO_ANSWERS = {"quasi-identifier", "sensitive"}
 _WITH_ARTICLE = {
     "quasi-identifier": "a quasi-identifier",
     "sensitive": "a sensitive column",
+    BOTH: "a quasi-identifier that is sensitive as well",
     "identifier": "an identifier",
     "person": "a person column",
     "weight": "a weight",
@@ -36,7 +39,7 @@ _STATED = {  # the fields of a question that give columns a role, and how messag
 
 @dataclass(frozen=True, slots=True)
 class Roles(Result):
-    """The columns by role, and the suggestions.
+    """The columns by role, and the suggestions. A column may be a quasi-identifier and sensitive.
 
     - `dropped`: columns to leave out of the release.
     - `suggested`: the suggested role of every column; empty if no roles were suggested.
@@ -131,7 +134,7 @@ class Roles(Result):
         """Why a column has its role."""
         found = {one.column: one for one in self.suggested}.get(column)
         role = self.role(column)
-        if found is None or (found.role == role and column not in self.stated):
+        if found is None or (role in (found.role, BOTH) and column not in self.stated):
             return "as you said" if found is None else found.reason
         if column in self.stated:
             doubt = role == "other" or found.role in ("identifier", "person")
@@ -143,7 +146,7 @@ class Roles(Result):
     def role(self, column: str) -> str:
         """The role of a column in this assessment."""
         if column in self.quasi_identifiers:
-            return "quasi-identifier"
+            return BOTH if column in self.sensitive else "quasi-identifier"
         if column in self.sensitive:
             return "sensitive"
         if column in self.identifiers:
@@ -185,16 +188,13 @@ def propose_roles(data: TableLike) -> Roles:
 
 def from_suggestions(suggested: Sequence[SuggestedRole]) -> Roles:
     """The suggestions by role; the person column is the first with some confidence, the weight is the main one."""
-    by_role: dict[str, list[str]] = {}
-    for one in suggested:
-        if not one.secondary:
-            by_role.setdefault(one.role, []).append(one.column)
+    weights = (one.column for one in suggested if one.role == "weight" and not one.secondary)
     return Roles(
-        tuple(by_role.get("quasi-identifier", ())),
-        tuple(by_role.get("sensitive", ())),
-        tuple(by_role.get("identifier", ())),
-        next((one.column for one in suggested if one.role == "person" and one.confidence != "low"), None),
-        next(iter(by_role.get("weight", ())), None),
+        tuple(one.column for one in suggested if one.known),
+        tuple(one.column for one in suggested if one.sensitive),
+        tuple(one.column for one in suggested if one.role == "identifier"),
+        next((one.column for one in suggested if one.guess == "person"), None),
+        next(weights, None),
         suggested=tuple(suggested),
         confirmed=False,
     )
@@ -203,7 +203,8 @@ def from_suggestions(suggested: Sequence[SuggestedRole]) -> Roles:
 def settle_roles(table: Table, question: Question, original: Any = None) -> Roles:
     """The roles that the question names; if it names no quasi-identifiers, the suggested roles, not confirmed.
 
-    - `other` columns have no role, whatever they look like.
+    - `other` columns are neither known nor sensitive, whatever they look like.
+    - Where nothing is known and nothing looks so, every column that nobody judged counts as known.
     - Days of birth, exact places and numbers of a person's records cannot be `other` or sensitive, because others know
       them; they count as not judged (`known_anyway`).
     - Columns that clearly name people are identifiers, never quasi-identifiers: a set of names would name all of them.
@@ -219,27 +220,27 @@ def settle_roles(table: Table, question: Question, original: Any = None) -> Role
 
     def named(role: str, guesses: Sequence[str | None] = ()) -> tuple[str, ...]:
         guessed = (name for name in guesses if name is not None and name not in stated)
-        return (*guessed, *(name for name in stated if stated[name] == role))
+        roles_with_it = {role, BOTH} if role in _TWO_ANSWERS else {role}
+        return (*guessed, *(name for name in stated if stated[name] in roles_with_it))
 
     pseudonyms, keyed = pseudonyms_in(table, original)
     person = None if proposed.person == question.cluster else proposed.person  # each record of a cluster is a person
     guess = question.quasi_identifiers is None
-    known = named("quasi-identifier", proposed.quasi_identifiers if guess else ())
+    guessed_known = proposed.quasi_identifiers or _without_guess(proposed, table)
+    known = named("quasi-identifier", guessed_known if guess else ())
     naming = [one.column for one in proposed.suggested if one.column in known and one.names_people]
     known = tuple(name for name in known if name not in naming)
     if not known:
         raise InputError(
-            "no column looks like something others know about a person; name the quasi-identifiers; "
-            f"the table has: {', '.join(table.columns[:30])}"
-            if guess and not proposed.quasi_identifiers
-            else f"the cells of {', '.join(naming)} name people, so no quasi-identifier is left; name other columns"
+            f"the cells of {', '.join(naming)} name people, so no quasi-identifier is left; name other columns"
             if naming
             else "no quasi-identifier is left, so there is nothing to assess; name them",
             hint="quasi_identifiers",
         )
+    secret = named("sensitive", proposed.sensitive if guess and question.sensitive is None else ())
     roles = Roles(
         known,
-        named("sensitive", proposed.sensitive if guess and question.sensitive is None else ()),
+        tuple(name for name in secret if name not in naming),
         (*naming, *named("identifier", [name for name in proposed.identifiers if name not in (*known, *pseudonyms)])),
         next(iter(named("person", [person] if guess and question.person is None else ())), None),
         next(iter(named("weight")), None),
@@ -250,7 +251,7 @@ def settle_roles(table: Table, question: Question, original: Any = None) -> Role
         pseudonyms=pseudonyms,
         keyed=tuple(name for name in keyed if name in table.columns),
     )
-    declared_unknown = {*named("other"), *roles.sensitive}
+    declared_unknown = {*named("other"), *roles.sensitive} - {*known}
     known_anyway = [one.column for one in roles.suggested if one.exact and one.column in declared_unknown]
     if roles.person is not None:
         known_anyway += find_times(table, roles.person, roles.suggested, [*declared_unknown])
@@ -266,16 +267,25 @@ def settle_roles(table: Table, question: Question, original: Any = None) -> Role
     return roles
 
 
+def _without_guess(proposed: Roles, table: Table) -> tuple[str, ...]:
+    """The columns of which nothing is suggested; lists and records are not looked into."""
+    nested = {*table.nested}
+    return tuple(one.column for one in proposed.suggested if not one.guess and one.column not in nested)
+
+
 def _stated_roles(table: Table, question: Question) -> dict[str, str]:
-    """The role of each column to which the question gives one."""
+    """The role of each column to which the question gives one, or `BOTH`."""
     roles: dict[str, str] = {}
     for field, (role, words) in _STATED.items():
         value = getattr(question, field)
         names = [value] if isinstance(value, str) else list(value or ())
         for name in table.require(names, words) if names else ():
-            if name in roles:
-                raise InputError(f"the column {name!r} is given two roles; name it once")
-            roles[name] = role
+            is_both = {role, roles.get(name)} == _TWO_ANSWERS
+            if name in roles and not is_both:
+                raise InputError(
+                    f"the column {name!r} is given two roles; name it once, unless it is known to others and sensitive"
+                )
+            roles[name] = BOTH if is_both else role
     return roles
 
 

@@ -201,7 +201,8 @@ class _Search:
 
         tell("", 0.0)
         asked = self._options(plan)
-        safe = protect(self.table, quasi_identifiers=self.known, k=plan.k, progress=part(tell, 0.0, 0.5), **asked)
+        known = [name for name in self.known if name not in plan.removed]
+        safe = protect(self.table, quasi_identifiers=known, k=plan.k, progress=part(tell, 0.0, 0.5), **asked)
         verdict = judge_protected(safe, self.question, rows=self._rows, progress=part(tell, 0.5, 1.0))
         measured: dict[str, Any] = {}
 

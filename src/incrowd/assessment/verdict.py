@@ -24,9 +24,10 @@ from incrowd.results import Result
 from incrowd.wording import Advice, counted, listed, people, percent
 
 if TYPE_CHECKING:
+    from incrowd.assessment.open_columns import UndecidedColumn
     from incrowd.assessment.question import Question
     from incrowd.assessment.roles import Roles
-    from incrowd.assessment.sections.evidence import Evidence, UndecidedColumn
+    from incrowd.assessment.sections.evidence import Evidence
     from incrowd.attacks import AttackRisk, ReleaseAttacks
     from incrowd.measures import Measurement
     from incrowd.measures.recovering_columns import RecoveringColumn

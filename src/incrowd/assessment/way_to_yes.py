@@ -132,7 +132,7 @@ def _try(work: AssessmentState, plan: Plan, progress: Progress) -> Attempt:
     released, measure_detail, shuffled, cells = _protected(work, plan, part(progress, 0.0, 0.4))
     gone = [name for name in work.table.columns if name not in released.columns]  # lists are set aside unasked
     asked = work.question.with_roles(work.roles).about_release(gone)
-    names, person = work.roles.quasi_identifiers, work.roles.person
+    names, person = _released_quasi_identifiers(work, plan.removed), work.roles.person
     kept = [name for name in released.columns if name not in {*names, person, *released.nested}]
     kind = work.answers["evidence"].rows
     facts = facts_of_tables(
@@ -168,7 +168,7 @@ def _protected(
     secrets = [name for name in work.roles.sensitive if name not in plan.removed]
     safe = protect(
         work.table,
-        quasi_identifiers=list(work.roles.quasi_identifiers),
+        quasi_identifiers=_released_quasi_identifiers(work, plan.removed),
         k=plan.k,
         sensitive=secrets or None,
         diverse=list(plan.diverse) or None,
@@ -182,6 +182,11 @@ def _protected(
     )
     measure_detail = lambda: float(safe.evaluate(progress=progress).granularity)  # noqa: E731
     return read_table(safe.table), measure_detail, safe.shuffled, safe.changed_cells
+
+
+def _released_quasi_identifiers(work: AssessmentState, removed: Sequence[str]) -> list[str]:
+    """The quasi-identifiers of a release; one that is sensitive as well may be left out like any secret."""
+    return [name for name in work.roles.quasi_identifiers if name not in removed]
 
 
 def protect_settings(work: AssessmentState, plan: Plan) -> dict[str, Any]:
@@ -208,7 +213,7 @@ def protection_commands(work: AssessmentState, asked: dict[str, Any]) -> tuple[s
     spoken_for = {*removed, *secret}
     kept = [name for name in roles.stated if roles.role(name) in ("other", "sensitive", "weight")]
     other = [name for name in kept if name not in spoken_for]
-    named = {"quasi_identifiers": roles.quasi_identifiers, "other": other}
+    named = {"quasi_identifiers": _released_quasi_identifiers(work, removed), "other": other}
     whose = "household" if roles.counts_households else "person"
     words = words_of(OPTIONS, asked | named)
     if words is None:

@@ -75,7 +75,7 @@ def attack(
         released: the table to be released; ranges, sets, prefixes and * are understood.
         kind: "linkage", "singling-out", "linkability", "inference", "attribution", "membership" or "distances".
         known: the columns that the attacker knows; by default all columns that the tables share, except the secret.
-        secret: the column that inference and attribution guess.
+        secret: the column that inference and attribution guess, by the other known columns if it is known as well.
         holdout: people of the same population who are not in `original`; the success on them is the control.
         targets: number of people to attack, drawn at random.
         seed: seed of every random choice.
@@ -120,7 +120,7 @@ def attack(
     secrets = () if secret is None else (secret,)
     told = _advancing(progress)
     setting = prepare(tables, known, secrets, targets=targets, seed=seed, options=options, progress=told)
-    return ways[way](setting)
+    return ways[way](_without_secret(setting, kind))
 
 
 def attack_release(
@@ -188,7 +188,7 @@ def attack_release(
         runs = [(each, one) for each in kinds for one in _guessed(each, secrets)]
         for begun, (kind, guessed) in enumerate(runs):
             step = part(span, begun / len(runs), (begun + 1) / len(runs))
-            done, failed = _run(kind, replace(setting, secret=guessed, progress=step))
+            done, failed = _run(kind, _without_secret(replace(setting, secret=guessed, progress=step), kind))
             results += done
             labels += [label] * len(done)
             about = guessed if len(secrets) > 1 else None
@@ -232,6 +232,13 @@ def kinds_for(secrets: Sequence[str], *, synthetic: bool = False) -> list[Attack
     """
     left_out = {*(() if secrets else _OF_SECRETS), *(("linkage",) if synthetic else ())}
     return [kind for kind in KINDS if kind not in left_out]
+
+
+def _without_secret(setting: Setting, kind: AttackKind) -> Setting:
+    """The attacker who guesses a secret does not know it, though others may."""
+    if kind not in _OF_SECRETS:
+        return setting
+    return replace(setting, known=tuple(name for name in setting.known if name != setting.secret))
 
 
 def _guessed(kind: AttackKind, secrets: Sequence[str]) -> Sequence[str | None]:

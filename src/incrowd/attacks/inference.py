@@ -37,6 +37,8 @@ def secret_column(setting: Setting) -> ScaledColumn:
     """Return the column of the secret; refuse to attack without one."""
     if setting.secret is None:
         raise InputError("this attack guesses a secret; name its column", hint="secret")
+    if not setting.known:
+        raise UnsupportedError(f"nothing is known but the secret {setting.secret!r}, so there is nothing to guess by")
     column = setting.encoded.column(setting.secret)
     if column.is_constant:
         raise UnsupportedError(f"the secret {column.name!r} has one value only, so there is nothing to guess")

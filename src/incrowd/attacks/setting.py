@@ -169,7 +169,7 @@ def prepare(
     names = _known_columns(tables, known, secrets, options.others)
     _check_sizes(tables, targets)
     progress("reading", 0.0)
-    wanted = [*names, *(name for name in options.others if name not in names), *secrets]
+    wanted = list(dict.fromkeys([*names, *options.others, *secrets]))
     rows = sum(table.rows for table in tables)
     needed = rows * (_BYTES_A_RECORD + _BYTES_A_CELL * len(wanted))
     require_memory(f"attacking tables of {rows:,} records by {len(wanted):,} columns", needed, tables[ORIGINAL].memory)
@@ -208,14 +208,14 @@ def _known_columns(
     else:
         names = original.require(known, "known columns")
     for secret in secrets:
-        if secret in names or secret in others:
-            raise InputError(f"the secret {secret!r} is among the columns that the attacker knows; take it out of them")
+        if secret in others:
+            raise InputError(f"the secret {secret!r} is among the columns of the second part; take it out of them")
     if set(others) & set(names):
         raise InputError(
             f"known on both sides: {listed(sorted(set(others) & set(names)))}; each part has its own columns"
         )
     for table in tables:
-        table.require([*names, *others, *secrets], f"columns of {table.name}")
+        table.require(list(dict.fromkeys([*names, *others, *secrets])), f"columns of {table.name}")
     return names
 
 

@@ -12,6 +12,7 @@ from incrowd.cli.demo_data import write_demo as write_demo
 from incrowd.cli.evaluate import evaluate_table as evaluate_table
 from incrowd.cli.forecast import forecast_population as forecast_population
 from incrowd.cli.frontier import frontier_of_table as frontier_of_table
+from incrowd.cli.judge import judge_columns_of_table as judge_columns_of_table
 from incrowd.cli.leak import leak_attack as leak_attack
 from incrowd.cli.measure import measure_table as measure_table
 from incrowd.cli.population import population_of_table as population_of_table

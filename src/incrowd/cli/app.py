@@ -37,6 +37,7 @@ def _all_commands(
 
 _VERBS = {
     "assess": "assess_table",
+    "judge": "judge_columns_of_table",
     "profile": "profile_table",
     "measure": "measure_table",
     "check": "check_table",

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-import inspect
-from dataclasses import replace
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Option
 
-from incrowd._support.addresses import is_address, masked
-from incrowd.assessment.column_fingerprints import with_contents
-from incrowd.assessment.question import OPTIONS, Question
-from incrowd.assessment.settings_file import file_of, read_question, save_question
 from incrowd.cli import options, terminal
 from incrowd.cli.assess_text import show_assessment
-from incrowd.cli.command_files import Input, Output
+from incrowd.cli.command_files import Output
 from incrowd.cli.declared_options import ASSESS, question_from, with_question_options
-from incrowd.cli.hints import words_typed
 from incrowd.cli.open_tables import opens_table
-from incrowd.cli.prompts import confirm_roles, note_missing_codes
-from incrowd.errors import InputError
+from incrowd.cli.prompts import ask_columns, ask_open_points, is_terminal, note_missing_codes
+from incrowd.cli.question_file import note_how_to_judge, open_columns, read_file, tell_what_is_open, write_file
 
 if TYPE_CHECKING:
     from incrowd._support.progress import Progress
-    from incrowd.assessment import Assessment
+    from incrowd.assessment import Assessment, Question
     from incrowd.tables import Table
 
 
@@ -40,17 +34,15 @@ def assess_table(
     plot: options.Plot = None,
     question: Annotated[
         Path | None,
-        Option(help="File of the roles and the question, as --save writes it. No file is read that is not named."),
-        Input(address=False),
-    ] = None,
-    save: Annotated[
-        Path | None,
-        Option(help="Write the roles and the question to this file, for --question and --policy."),
+        Option(
+            help="File of the question: read if it exists, and written with a form for columns that nobody judged. "
+            "No file is read that is not named."
+        ),
         Output("question file", (".toml",), replaces=True),
     ] = None,
     full: Annotated[bool, Option("--full", help="Show every section of the report, not only the decision.")] = False,
     yes: Annotated[
-        bool, Option("--yes", help="Take the suggested roles without asking; they can say no or undecided, never yes.")
+        bool, Option("--yes", help="A first look by guesses, without asking; it can say no or undecided, never yes.")
     ] = False,
     json: options.Json = False,
     force: options.Force = False,
@@ -63,65 +55,42 @@ def assess_table(
     [bold]incrowd assess patients.csv --qi age,sex,zip --population 60e6 --recipient restricted[/bold]
 
     Exit 0 only if the answer is yes: every column judged, the person at highest risk and the average within the
-    limits, no secret given away. Exit 1 if it is no, undecided or too close to call.
+    limits, no secret given away. Exit 1 if it is no, undecided or too close to call, or nobody judged the columns.
     """
-    other_options = {name: value for name, value in locals().items() if name not in ("table", "typed")}
-    if save is not None:
-        _check_save(table, save, force)
-    asked = question_from(typed, table.columns, _saved_question(table, question))
-    if not asked.quasi_identifiers:
-        words = words_typed(other_options, inspect.signature(assess_table).parameters)
-        asked = confirm_roles(table, asked, *words, yes=yes, quiet=json)
+    asked = question_from(typed, table.columns, read_file(table, question))
+    if not asked.quasi_identifiers and not yes:
+        if is_terminal() and not json:
+            asked = ask_open_points(table, ask_columns(table, asked))
+        elif question is None:
+            raise typer.Exit(_ask_for_answers(table, asked))
     with terminal.show_progress("assessing") as progress:
         from incrowd.assessment import assess_question
 
-        assessment = assess_question(table, asked, progress=progress)
+        name = None if question is None else str(question)
+        assessment = assess_question(table, asked, question_file=name, progress=progress)
         _write(assessment, html, external, plot, force, progress)
     if json:
         terminal.print_json(assessment.to_dict())
     else:
         show_assessment(assessment, already_shown=table.notes, full=full)
     note_missing_codes(table, [*assessment.roles.quasi_identifiers, *assessment.roles.sensitive])
-    if save is not None:
-        _save(assessment, asked, save)
-    for what, path in (("report", html), ("figure", plot), ("question", save)):
+    for what, path in (("report", html), ("figure", plot)):
         if path is not None:
             terminal.note(f"{what} written to {path}")
+    if question is not None and write_file(table, asked, question, assessment.evidence.undecided, force=force):
+        tell_what_is_open([one.column for one in open_columns(table, asked)], question)
     if not assessment.passed:
         raise typer.Exit(1)
 
 
-def _saved_question(table: Table, path: Path | None) -> Question:
-    """The question of the named file, or an empty one.
-
-    Raises:
-        InputError: the file names an address, and nobody allowed to connect to one.
-    """
-    if path is None:
-        return Question()
-    saved = read_question(path)
-    files: dict[str, Any] = {}
-    for option in OPTIONS:
-        place = getattr(saved, option.name)
-        if option.kind != "file" or place is None:
-            continue
-        if not is_address(place):
-            files[option.name] = str(path.parent / place)
-        elif not Question().about(table).allow_network:
-            raise InputError(
-                f"{path.name} names the address {masked(place)} as {option.key}; a connection to an address of a file "
-                "must be allowed, or typed in place of it",
-                hint="allow_network",
-            )
-    return replace(saved, **files)
-
-
-def _check_save(table: Table, path: Path, force: bool) -> None:
-    """Refuse to replace the question of another table, before any work is done."""
-    if force or not path.exists():
-        return
-    if file_of(read_question(path)) != file_of(Question().about(table)):
-        raise InputError(f"{path} exists already and is not about this table; --force replaces it")
+def _ask_for_answers(table: Table, asked: Question) -> int:
+    """Print how the columns are judged, where nobody can be asked and no file is named; the exit code."""
+    file = note_how_to_judge(table, asked)
+    terminal.problem(
+        f"nobody has said what the columns are: name a file of the answers, which is written as a form to fill in "
+        f"(--question {shlex.quote(file)}), or take a first look by guesses, which never says yes (--yes)"
+    )
+    return 1
 
 
 def _write(
@@ -138,12 +107,3 @@ def _write(
         from incrowd.figures.theme import save as save_figure
 
         save_figure(verdict_chart(assessment), plot, force=force)
-
-
-def _save(assessment: Assessment, question: Question, path: Path) -> None:
-    """Write the question with the roles that were used, in place of an earlier question about this table.
-
-    Identifiers that the user did not name are left out, since they are recognised again.
-    """
-    answered = replace(assessment.provenance.question, identifiers=question.identifiers)
-    save_question(with_contents(answered, assessment.roles.suggested), path, force=True)

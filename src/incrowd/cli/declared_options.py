@@ -11,6 +11,7 @@ import typer
 
 from incrowd._support.option import Option
 from incrowd.assessment.question import OPTIONS, Question
+from incrowd.assessment.settings_file import ANSWER_FIELDS, answers_of, with_answers
 from incrowd.cli import options
 from incrowd.cli.command_files import Input, StepInput
 from incrowd.cli.hints import flag
@@ -160,7 +161,7 @@ def read_protect_options(typed: Mapping[str, Any], columns: Sequence[str]) -> di
 
 
 def question_from(typed: Mapping[str, Any], columns: Sequence[str], before: Question | None = None) -> Question:
-    """The question of the typed options, and of a settings file for options that were not typed.
+    """The question of the typed options, and of a settings file for options and columns that were not typed.
 
     `typed` has values by option, also of options that are not part of a question. The names of the table's `columns`
     may have commas. A switch that was not typed has the value of the settings file.
@@ -171,9 +172,15 @@ def question_from(typed: Mapping[str, Any], columns: Sequence[str], before: Ques
         if option.name in typed and not (option.kind == "switch" and typed[option.name] == option.default)
     }
     saved = before or Question()
-    judged_now = {*(values.get("other") or ()), *(values.get("sensitive") or ())}
+    typed_answers = (values.get(field) or () for field in ("quasi_identifiers", "sensitive", "other"))
+    judged_now = {name for names in typed_answers for name in names}
     contents = {name: content for name, content in saved.contents.items() if name not in judged_now}
-    return replace(saved.with_given(**values), contents=contents)
+    saved = replace(saved, contents=contents)
+    if not answers_of(saved):
+        return saved.with_given(**values)
+    answers = {name: value for name, value in values.items() if name in ANSWER_FIELDS}
+    others = {name: value for name, value in values.items() if name not in ANSWER_FIELDS}
+    return with_answers(saved.with_given(**others), answers_of(Question().with_given(**answers)))
 
 
 def refuse_without_recipient(typed: Mapping[str, Any], of_the_verdict: Iterable[str]) -> None:

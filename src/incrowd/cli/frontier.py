@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 from typer import Option
@@ -11,9 +12,10 @@ from typer import Option
 from incrowd.assessment.command_line import to_command
 from incrowd.assessment.question import DECIDING, Question
 from incrowd.cli import options, terminal
-from incrowd.cli.command_files import save_figure
+from incrowd.cli.command_files import Input, save_figure
 from incrowd.cli.declared_options import question_from, refuse_without_recipient, with_question_options
 from incrowd.cli.open_tables import opens_table
+from incrowd.cli.question_file import read_answers
 from incrowd.recipients import in_words
 from incrowd.wording import number, percent
 
@@ -38,6 +40,11 @@ def frontier_of_table(
     loss: Annotated[
         str, Option(help="Loss to keep small: granularity (detail that is gone) or pmse (distinguishable records).")
     ] = "granularity",
+    question: Annotated[
+        Path | None,
+        Option(help="File of the question, as assess and judge write it: what the columns are, and for whom."),
+        Input(address=False),
+    ] = None,
     plot: options.Plot = None,
     force: options.Force = False,
     json: options.Json = False,
@@ -50,27 +57,27 @@ def frontier_of_table(
     """
     from incrowd.evaluation import frontier
 
-    question = question_from(typed, table.columns)
-    is_judged = question.recipient is not None or question.highest is not None
+    asked = question_from(typed, table.columns, read_answers(table, question))
+    is_judged = asked.recipient is not None or asked.highest is not None
     if not is_judged:
         refuse_without_recipient(typed, _OF_THE_VERDICT)
-    _ = question.tolerated  # refused before any work
-    gone = _columns_to_remove(table, question) if is_judged else [*question.identifiers, *question.drop]
+    _ = asked.tolerated  # refused before any work
+    gone = _columns_to_remove(table, asked) if is_judged else [*asked.identifiers, *asked.drop]
     verdicts: list[Verdict] = []
-    quasi_identifiers = options.quasi_identifiers(typed["quasi_identifiers"], table)
+    quasi_identifiers = options.quasi_identifiers(typed["quasi_identifiers"], table, asked.quasi_identifiers or ())
     with terminal.show_progress("protecting with every method") as progress:
         compared = frontier(
             table,
             quasi_identifiers=[name for name in quasi_identifiers if name not in gone],
             methods=options.parse_names(methods) or None,  # type: ignore[arg-type]  # checked by frontier
             k=None if k is None else [options.parse_count(one, "k") for one in options.parse_names([k])],
-            sensitive=question.sensitive or None,
-            secrets=question.named_secrets,
-            certain_from=question.certain_from,
-            person=question.person,
+            sensitive=asked.sensitive or None,
+            secrets=asked.named_secrets,
+            certain_from=asked.certain_from,
+            person=asked.person,
             demands={"leave_out": gone} if gone else None,
-            recipient=question.limits if is_judged else None,
-            judge_release=_judge(table, question, verdicts) if is_judged else None,
+            recipient=asked.limits if is_judged else None,
+            judge_release=_judge(table, asked, verdicts) if is_judged else None,
             loss=loss,  # type: ignore[arg-type]  # checked by frontier
             progress=progress,
         )
@@ -81,9 +88,9 @@ def frontier_of_table(
     if json:
         terminal.print_json(compared.to_dict())
     else:
-        _show(compared, in_words(question.recipient or "public") if is_judged else None)
+        _show(compared, in_words(asked.recipient or "public") if is_judged else None)
         if verdicts and compared.chosen is None:
-            _show_why_not(compared, verdicts, replace(question, source=table.place, **table.reading))
+            _show_why_not(compared, verdicts, replace(asked, source=table.place, **table.reading))
 
 
 def _columns_to_remove(table: Table, question: Question) -> list[str]:

@@ -32,7 +32,7 @@ QuasiIdentifiers = Annotated[
 ]
 Sensitive = Annotated[
     list[str] | None,
-    typer.Option("--sensitive", help="Columns to keep secret. Commas or repeats."),
+    typer.Option("--sensitive", help="Columns that would harm somebody if they were learned. Commas or repeats."),
 ]
 Person = Annotated[
     str | None, typer.Option("--person", help="Column that says whose record it is: the unit becomes the person.")

@@ -1,10 +1,9 @@
-"""Questions on a terminal: the roles of columns, the size of the population, the recipient."""
+"""Questions on a terminal: what each column is, the size of the population, the recipient."""
 
 from __future__ import annotations
 
-import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -13,56 +12,39 @@ from incrowd.cli import options, terminal
 from incrowd.cli.hints import null_flags, with_flags
 from incrowd.errors import InputError
 from incrowd.recipients import choices, limits_of
-from incrowd.wording import listed
+from incrowd.wording import counted, listed
 
 if TYPE_CHECKING:
-    from incrowd.assessment import Question, Roles
-    from incrowd.tables import Table
+    from incrowd.assessment import Question
+    from incrowd.assessment.open_columns import UndecidedColumn
+    from incrowd.tables import SuggestedRole, Table
 
 _YES, _NO = ("y", "yes", "ok"), ("n", "no")
-_SHORT = {"qi": "quasi-identifier", "id": "identifier"}
-_FIELDS = {
-    "quasi-identifier": "quasi_identifiers",
-    "sensitive": "sensitive",
-    "identifier": "identifiers",
-    "drop": "dropped",
+KEYS: Mapping[str, str] = {
+    "k": "known",
+    "s": "sensitive",
+    "b": "both",
+    "n": "neither",
+    "i": "identifier",
+    "d": "drop",
+    "p": "person",
+    "w": "weight",
 }
+"""The key of each answer."""
+_SKIP, _UNDO, _STOP = ("\r", "\n", " "), "u", "q"
+_MOST_NAMED = 6  # columns of a family that are named
 
 
-def confirm_roles(table: Table, question: Question, *typed: str, yes: bool, quiet: bool) -> Question:
-    """The question with roles that the user has confirmed; with `yes` it is unchanged, and `assess` suggests roles.
-
-    `typed` are the words of the command that are not part of the question.
-    """
-    from incrowd.assessment import propose_roles
-
-    with terminal.show_progress("looking at the columns"):
-        roles = propose_roles(table)
-    if not roles.quasi_identifiers and (yes or quiet or not _is_terminal()):
-        raise InputError(
-            "no column looks like something others know about a person; name them with --qi; "
-            f"the table has: {', '.join(table.columns[:30])}"
-        )
-    if yes:
-        return question
-    if quiet or not _is_terminal():
-        note_suggested_command(table, question, roles, *typed)
-        raise InputError(
-            "say what each column is, or add --yes to take these suggestions for a first look, which can say no or "
-            "undecided, never yes"
-        )
-    roles = _ask_roles(table, _with_given_roles(table, question, roles))
-    question = replace(question, **_ask_open_points(question, roles))
-    terminal.note("these answers are kept for the next run by --save and a file")
-    others = tuple(one.column for one in roles.suggested if roles.role(one.column) == "other")
-    return replace(question.with_roles(roles), drop=roles.dropped, other=others)
+def is_terminal() -> bool:
+    """True if somebody can be asked."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def note_missing_codes(table: Table, columns: Iterable[str]) -> None:
     """Print a note on numbers that may mean a missing value; as values they would be ends of ranges, or secrets."""
     from incrowd.tables.suggest_reading import suspect_missing_codes
 
-    codes = suspect_missing_codes(table, [*columns])
+    codes = suspect_missing_codes(table, [*dict.fromkeys(columns)])
     if codes:
         terminal.note(
             f"numbers in {listed(list(codes))} may stand for missing values, and count as values until you say so: "
@@ -70,89 +52,116 @@ def note_missing_codes(table: Table, columns: Iterable[str]) -> None:
         )
 
 
-def note_suggested_command(table: Table, question: Question, roles: Roles, *more: str, verb: str = "assess") -> None:
-    """Print the command of the suggested roles, to correct; columns without a suggestion are dropped in it."""
-    from incrowd.assessment.command_line import to_command
+def ask_columns(table: Table, question: Question) -> Question:
+    """Ask what each open column is, one key each; columns of a family are asked about together."""
+    from incrowd.assessment.open_columns import group_families
+    from incrowd.assessment.settings_file import with_answers
+    from incrowd.cli.question_file import open_columns
 
-    roles = _with_given_roles(table, question, roles)
-    undecided = [one.column for one in roles.suggested if roles.role(one.column) == "other"]
-    undecided = [name for name in undecided if name not in roles.stated]
-    if verb == "protect" and roles.weight is not None:  # protect has no option for weights
-        undecided, roles = [*undecided, roles.weight], replace(roles, weight=None)
-    settled = replace(question.about(table), source=table.place).with_roles(roles)
-    settled = replace(settled, drop=(*roles.dropped, *undecided))
-    command = to_command(settled, *more, verb=verb)
-    if command is None:
-        terminal.note("names of columns cannot be typed; give the roles in a file (--question)")
-        return
-    left_out = " --drop has the columns for which nothing else is suggested." if undecided else ""
-    terminal.note("this is suggested by names and values, and nobody has judged it:")
-    terminal.command(command, as_note=True)
-    terminal.note(f"read it, move each name to where it belongs, and run it.{left_out}")
-
-
-def _with_given_roles(table: Table, question: Question, roles: Roles) -> Roles:
-    """The suggested roles, with those of the command line or the settings file in place of them."""
-    given = {
-        "sensitive": question.sensitive,
-        "identifier": question.identifiers,
-        "drop": question.drop,
-        "other": question.other,
-        "person": (question.person,),
-        "weight": (question.weights,),
-    }
-    for role, names in given.items():
-        for name in (name for name in names or () if name is not None):
-            table.require([name], f"{role} columns")
-            roles = _with_role(roles, name, role)
-    return roles
+    with terminal.show_progress("looking at the columns") as progress:
+        columns = open_columns(table, question)
+        undecided = count_effects(table, question, columns, progress)
+    families = group_families(columns)
+    if not families:
+        return question
+    terminal.heading(f"{table.name}: {counted(len(columns), 'column', 'columns')} to judge")
+    terminal.line("Can somebody outside know it about a person? Would it harm somebody if it were learned?")
+    answers: dict[str, str] = {}
+    place = 0
+    while place < len(families):
+        names = [one.column for one in families[place]]
+        _show_family(families[place], [undecided[name] for name in names if name in undecided], place, len(families))
+        key = _read_key(several=len(names) > 1)
+        if key == _STOP:
+            break
+        if key == _UNDO:
+            place = max(place - 1, 0)
+            answers = {name: answer for name, answer in answers.items() if name not in _names(families[place])}
+            continue
+        if key in KEYS:
+            answers |= dict.fromkeys(names, KEYS[key])
+        place += 1
+    contents = {name: held for name, held in question.contents.items() if name not in answers}
+    return with_answers(replace(question, contents=contents), answers)
 
 
-def _roles() -> tuple[str, ...]:
-    """Every role that a column can have: the suggested ones, and drop."""
-    from incrowd.tables.roles import ROLES
-
-    return (*ROLES, "drop")
+def _names(family: Sequence[SuggestedRole]) -> set[str]:
+    return {one.column for one in family}
 
 
-def _is_terminal() -> bool:
-    return sys.stdin.isatty() and sys.stdout.isatty()
+def count_effects(
+    table: Table, question: Question, columns: Sequence[SuggestedRole], progress: Any
+) -> dict[str, UndecidedColumn]:
+    """What each open column would do, by the answers so far; what is not counted is left out."""
+    from incrowd.assessment.open_columns import count_undecided
+    from incrowd.assessment.roles import settle_roles
+
+    nested = {*table.nested}
+    names = [one.column for one in columns if one.column not in nested]
+    with suppress(InputError):  # such as nothing left that is known: the assessment will say so
+        roles = settle_roles(table, question)
+        names = [name for name in names if name not in (*roles.identifiers, roles.person)]
+        counts = count_undecided(table, roles, names, question.certain_from, progress)
+        return {one.column: one for one in counts}
+    return {}
 
 
-def _ask_roles(table: Table, roles: Roles) -> Roles:
-    """Print the roles and read changes until the user accepts them."""
-    _show(table, roles)
-    terminal.line(
-        "Quasi-identifiers are what others may know about a person. You know your data: change what is wrong."
-    )
-    terminal.line("Press Enter (or y) if all is right, or change roles like this: age=other, charge=qi. q stops.")
-    terminal.line(f"Roles: {', '.join(_roles())}; qi and id for short.")
+def _show_family(
+    family: Sequence[SuggestedRole], undecided: Sequence[UndecidedColumn], place: int, families: int
+) -> None:
+    """Print the columns that are asked about, the guess with its reason, and what the columns would do."""
+    from incrowd.assessment.open_columns import describe_family
+
+    first = family[0]
+    names = ", ".join(one.column for one in family[:_MOST_NAMED])
+    if len(family) > _MOST_NAMED:
+        names += f", … {family[-1].column} ({len(family)} columns)"
+    values = f"{max(one.distinct for one in family):,} values" if first.distinct >= 0 else "values not counted"
+    terminal.heading(f"{place + 1} of {families}  {names}")
+    terminal.paragraph(f"{first.kind}, {values}. {_guess_in_words(first)}", "  ")
+    if undecided:
+        terminal.paragraph(f"{describe_family(undecided)}.", "  ")
+
+
+def _guess_in_words(one: SuggestedRole) -> str:
+    guess = f"Guess: {one.guess}" if one.guess else "No guess"
+    return f"{guess}, because {one.reason}." if one.guess else f"{guess}: {one.reason}."
+
+
+def _read_key(*, several: bool) -> str:
+    """The key of an answer, of undo or of stop, or one that skips; other keys are explained."""
+    import click
+
+    keys = {key: answer for key, answer in KEYS.items() if not (several and answer in ("person", "weight"))}
+    shown = "  ".join(f"{key} {answer}" for key, answer in keys.items())
+    terminal.line(f"  {shown}  Enter skip  u undo  q stop")
     while True:
-        answer = _read_line("roles> ")
-        if answer.lower() in _NO:
-            terminal.line("Then say what is wrong: a column, = and its role, such as age=other; q stops.")
-            continue
-        answer = "" if answer.lower() in _YES else answer
-        if not answer and roles.quasi_identifiers:
-            return roles
+        sys.stdout.write("  judge> ")
+        sys.stdout.flush()
         try:
-            roles = change_roles(roles, answer, table.columns)
-        except InputError as error:
-            terminal.problem(with_flags(str(error), error.hint))
-            continue
-        _show(table, roles)
+            key = click.getchar().lower()
+        except EOFError:
+            key = _STOP
+        except KeyboardInterrupt:
+            terminal.line()
+            key = _STOP
+        key = _STOP if key in ("\x04", "\x03") else key
+        if key in (*keys, *_SKIP, _UNDO, _STOP):
+            terminal.line({**keys, _UNDO: "undo", _STOP: "stop"}.get(key, "skipped"))
+            return key
+        terminal.line("that key is no answer")
 
 
-def _ask_open_points(question: Question, roles: Roles) -> dict[str, Any]:
-    """Ask for the size of the population and the recipient, if options and settings do not have them."""
+def ask_open_points(table: Table, question: Question) -> Question:
+    """Ask for the size of the population and the recipient, if options and file do not have them."""
     answers: dict[str, Any] = {}
-    if question.population is None and roles.weight is None:
+    if question.population is None and question.weights is None:
         terminal.line("How many people was the table drawn from? Such as 60000000 or 6e7; Enter if you do not know.")
         answers["population"] = _ask(_people, "population> ")
     if question.recipient is None:
         terminal.line(f"Who is to get it? {choices()}; Enter: public.")
         answers["recipient"] = _ask(_recipient, "recipient> ")
-    return answers
+    return replace(question, **answers)
 
 
 def _ask(parse: Callable[[str], Any], prompt: str) -> Any:
@@ -176,59 +185,11 @@ def _recipient(text: str) -> str:
 
 
 def _read_line(prompt: str) -> str:
-    """One line from the terminal; q and the end of input (Ctrl-D) raise an error, Ctrl-C exits."""
+    """One line from the terminal; the end of input (Ctrl-D) is an empty answer, Ctrl-C stops."""
     with suppress(ImportError):
         import readline  # noqa: F401  (arrow keys and history, on systems that have them)
     try:
-        answer = input(prompt).strip()
+        return input(prompt).strip()
     except EOFError:
         terminal.line()
-        answer = "q"
-    except KeyboardInterrupt:
-        terminal.line()
-        terminal.problem("stopped: nothing was assessed")
-        sys.exit(130)
-    if answer in ("q", "quit"):
-        raise InputError("stopped: nothing was assessed, because the questions were not answered")
-    return answer
-
-
-def _show(table: Table, roles: Roles) -> None:
-    terminal.heading(f"{table.name}: what the columns seem to be")
-    rows = [(one.column, one.kind, roles.role(one.column), roles.reason(one.column)) for one in roles.suggested]
-    terminal.table(("column", "type", "role", "why"), rows)
-    terminal.line("Every record is a person." if roles.person is None else f"{roles.person} says whose record it is.")
-    if roles.weight is not None:
-        terminal.line(f"{roles.weight} says how many people a record stands for.")
-
-
-def change_roles(roles: Roles, text: str, columns: tuple[str, ...] | list[str]) -> Roles:
-    """Roles with the changes of a line such as `age=other, charge=qi`; names of columns may have commas."""
-    known = "|".join([*_roles(), *_SHORT])
-    changes = re.findall(rf"\s*(.+?)\s*=\s*({known})\s*(?:,|$)", text, flags=re.IGNORECASE)
-    left = re.sub(rf"\s*(.+?)\s*=\s*({known})\s*(?:,|$)", "", text, flags=re.IGNORECASE).strip()
-    if left or not changes:
-        raise InputError(
-            f"{left or text!r} is not understood; write column=role, the roles being {', '.join(_roles())}"
-            if text
-            else "no column is a quasi-identifier, so there is nothing to assess; name one, such as age=qi"
-        )
-    for name, role in changes:
-        if name not in columns:
-            raise InputError(f"there is no column {name!r}; there are: {', '.join(columns[:30])}")
-        roles = _with_role(roles, name, _SHORT.get(role.lower(), role.lower()))
-    return roles
-
-
-def _with_role(roles: Roles, column: str, role: str) -> Roles:
-    """The roles with another role of one column, in place of the one it had."""
-    lists = {
-        field: tuple(name for name in getattr(roles, field) if name != column) + ((column,) if kind == role else ())
-        for kind, field in _FIELDS.items()
-    }
-    single = {
-        kind: column if kind == role else None if getattr(roles, kind) == column else getattr(roles, kind)
-        for kind in ("person", "weight")
-    }
-    stated = (*(name for name in roles.stated if name != column), column)
-    return replace(roles, confirmed=True, stated=stated, person=single["person"], weight=single["weight"], **lists)
+        return ""

@@ -16,10 +16,11 @@ from incrowd._support.progress import Progress, part
 from incrowd.assessment.question import DECIDING, Question
 from incrowd.cli import command_files, options, protect_modes, terminal
 from incrowd.cli.declared_options import PROTECT, question_from, read_protect_options, with_options
-from incrowd.cli.hints import flag, words_typed
+from incrowd.cli.hints import flag
 from incrowd.cli.open_tables import opens_table
-from incrowd.cli.prompts import note_missing_codes, note_suggested_command
+from incrowd.cli.prompts import note_missing_codes
 from incrowd.cli.protect_text import WrittenRelease, show, to_json
+from incrowd.cli.question_file import note_how_to_judge, read_answers
 from incrowd.errors import InputError
 from incrowd.protection.method_options import OPTIONS as METHOD_OPTIONS
 
@@ -34,11 +35,6 @@ if TYPE_CHECKING:
 _OWN = ("recipient", "highest", "rows_are_people")  # options of the verdict with words of their own here
 _VERDICT = tuple(option for option in DECIDING if option.flag not in {option.flag for option in PROTECT})
 _OF_THE_VERDICT = tuple(option.name for option in _VERDICT)
-_IN_QUESTION = frozenset(
-    {"table", "quasi_identifiers", "sensitive", "identifiers", "leave_out", "other", "person", "household"}
-    | {*_OF_THE_VERDICT}
-)  # a household is suggested as --person, which the methods treat alike
-
 _ADVICE_SECONDS = 300.0  # after which the search for a protection with a yes stops
 
 
@@ -50,6 +46,11 @@ def protect_table(
     out: Annotated[
         str, Option(help="File to write: .parquet, .csv, .csv.gz, .sav, .dta, …"), command_files.STORED_TABLE
     ],
+    question: Annotated[
+        Path | None,
+        Option(help="File of the question, as assess and judge write it: what the columns are, and for whom."),
+        command_files.Input(address=False),
+    ] = None,
     household: Annotated[
         str | None, Option(help="Column of households, which are kept together: classes of whole households.")
     ] = None,
@@ -100,12 +101,14 @@ def protect_table(
     Options of the verdict (--secret, --certain, --tolerate, --weight and others) need --recipient or --highest.
     """
     typed = {name: value for name, value in locals().items() if name != "declared_elsewhere"} | declared_elsewhere
-    verdict = question_from({name: typed[name] for name in _OF_THE_VERDICT}, table.columns)
+    saved = read_answers(table, question)
+    verdict = question_from({name: typed[name] for name in _OF_THE_VERDICT}, table.columns, _only_verdict(saved))
     of_sets = item is not None or time is not None
     if append is not None or of_sets:
         taken = protect_modes.OF_APPENDING if append is not None else protect_modes.OF_SETS
         protect_modes.refuse_other_options(typed, inspect.signature(protect_table).parameters, taken)
     asked = read_protect_options({option.name: typed[option.name] for option in PROTECT}, table.columns)
+    asked = _with_saved(asked, saved, verdict)
     if append is not None:
         protect_modes.append(table, append, out, delay, asked, _judged(verdict), force=force, json=json)
         return
@@ -120,11 +123,11 @@ def protect_table(
         raise InputError("--known, --place and --amount are for sets of items and points; add --item or --time")
     if codebook or kept_rows:
         table.backend.require_local("writing a codebook or the kept rows", "leave out --codebook and --kept-rows")
-    _settle_columns(table, asked, typed, verdict)
-    question = _read_question(asked, verdict)
+    _settle_columns(table, asked, typed)
+    about_release = _read_question(asked, verdict)
     if "k_map" not in asked:
         asked.pop("population", None)  # without k-map only the verdict uses it
-    release = _protect_and_write(table, question, asked, out, codebook, kept_rows, force=force)
+    release = _protect_and_write(table, about_release, asked, out, codebook, kept_rows, force=force)
     if json:
         terminal.print_json(to_json(release, masked(out)))
     else:
@@ -134,16 +137,40 @@ def protect_table(
         raise typer.Exit(1)
 
 
-def _settle_columns(table: Table, asked: dict[str, Any], typed: Mapping[str, Any], verdict: Question) -> None:
-    """Settle the person column and the quasi-identifiers; without them, suggest a command."""
+def _only_verdict(saved: Question) -> Question:
+    """What a question file says for the verdict besides what the columns are."""
+    return Question(**{name: getattr(saved, name) for name in _OF_THE_VERDICT})
+
+
+def _with_saved(asked: dict[str, Any], saved: Question, verdict: Question) -> dict[str, Any]:
+    """The options of `protect` with the answers of a question file, for columns that were not typed."""
+    fields = {"quasi_identifiers": saved.quasi_identifiers, "sensitive": saved.sensitive, "other": saved.other}
+    fields["leave_out"] = (*saved.drop, *saved.identifiers)  # further ones are recognised besides
+    typed = {name for field in (*fields, "identifiers") for name in asked.get(field) or ()} | {asked.get("person")}
+    together = dict(asked)
+    for field, names in fields.items():
+        if further := [name for name in names or () if name not in typed]:
+            together[field] = [*(asked.get(field) or ()), *further]
+    if saved.person not in typed:
+        together["person"] = saved.person
+    if verdict.recipient is not None and saved.population is not None:
+        together.setdefault("population", saved.population)
+    return together
+
+
+def _settle_columns(table: Table, asked: dict[str, Any], typed: Mapping[str, Any]) -> None:
+    """Settle the person column, and refuse to protect without quasi-identifiers."""
     if typed["household"] is not None:
         if "person" in asked:
             raise InputError("a class is made of whole households or of whole histories; give --household or --person")
         asked["person"] = typed["household"]
     if "quasi_identifiers" not in asked:
-        words = words_typed(typed, inspect.signature(protect_table).parameters, without=_IN_QUESTION)
-        _suggest_roles(table, asked, verdict, words)
-    asked["quasi_identifiers"] = options.quasi_identifiers(typed["quasi_identifiers"], table)
+        note_how_to_judge(table)
+        raise InputError(
+            "say what others may know about a person (--qi), and what the other columns are, or name the file of the "
+            "answers (--question)"
+        )
+    asked["quasi_identifiers"] = table.require(asked["quasi_identifiers"], "quasi-identifiers")
     note_missing_codes(table, [*asked["quasi_identifiers"], *asked.get("sensitive", ())])
 
 
@@ -155,19 +182,6 @@ def _note_dialect(table: Table, safe: Protected, out: str) -> None:
 
     if isinstance(safe.table, pa.Table) and (dialect := describe_text(safe.table, Path(out), table.codebook)):
         terminal.note(f"{masked(out)} has {dialect}")
-
-
-def _suggest_roles(table: Table, arguments: Mapping[str, Any], verdict: Question, typed: Sequence[str]) -> None:
-    """Refuse a command without quasi-identifiers, with a command that has the suggested roles, if there are any."""
-    from incrowd.assessment import propose_roles
-
-    roles = propose_roles(table)
-    if roles.quasi_identifiers:
-        named = {"drop": arguments.get("leave_out")}
-        named |= {name: arguments.get(name) for name in ("person", "sensitive", "other", "identifiers")}
-        question = verdict.with_given(**named)
-        note_suggested_command(table, question, roles, *typed, verb="protect")
-        raise InputError("say what others may know about a person (--qi), and what the other columns are")
 
 
 def _judged(verdict: Question) -> Question | None:

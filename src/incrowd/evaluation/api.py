@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded, encode
 from incrowd.backends.arrow_columns import without_dictionary
-from incrowd.classes import assign_classes, indistinguishable_groups
+from incrowd.classes import Classes, assign_classes, indistinguishable_groups
 from incrowd.errors import ColumnNotFoundError, InputError
 from incrowd.evaluation.boxes import Uniques, unique_records
 from incrowd.evaluation.disclosure import attribute_disclosure
@@ -22,6 +22,7 @@ from incrowd.evaluation.loss import Loss, changed_cells, correlations, granulari
 from incrowd.evaluation.result import ColumnCost, Evaluation
 from incrowd.evaluation.utility import measure_utility
 from incrowd.measures import measure_diversity
+from incrowd.measures.class_values import group_by_knowledge
 from incrowd.protection import Hierarchy
 from incrowd.protection.marks import is_shuffled
 from incrowd.protection.outputs import join_bounds
@@ -53,7 +54,8 @@ def evaluate(
         original: the table before protection.
         protected: the table after protection, by any tool.
         quasi_identifiers: the columns that an attacker may know.
-        sensitive: the sensitive columns.
+        sensitive: the sensitive columns; one that is a quasi-identifier as well is compared within the classes by the
+            others.
         secret: a value of the sensitive column (give one column then), or a range: (10, 20) with both ends,
             (100_000, None) everything above, (None, 5) everything below.
         person: the column that identifies the person of each record, if people have several.
@@ -100,8 +102,8 @@ def evaluate(
         progress("measuring utility", 0.8)
         explained = None if outcome is None else _require_outcome(before, after, outcome, names)
         measured_utility = measure_utility(meanings, explained, kept_rows, by_row=comparable)
-    columns = encode(after, secrets) if secrets else []
-    groups = indistinguishable_groups(after, names, classes, person) if columns else classes
+    secret_columns = encode(after, secrets) if secrets else []
+    groups = dict(_group_for_secrets(after, names, secrets, classes, person))
     suppressed = before.rows - after.rows
     records = np.bincount(classes.numbers).astype(object)
     return Evaluation(
@@ -114,11 +116,26 @@ def evaluate(
         classes=int(np.count_nonzero(classes.people)),
         **cost._asdict(),
         discernibility=int((records**2).sum()) + suppressed * before.rows,
-        sensitive=tuple(measure_diversity(groups.numbers, column) for column in columns),
-        disclosure=attribute_disclosure(groups, columns[0], secret) if secret is not None else None,
+        sensitive=tuple(measure_diversity(groups[column.name].numbers, column) for column in secret_columns),
+        disclosure=None if secret is None else attribute_disclosure(groups[secrets[0]], secret_columns[0], secret),
         notes=(*notes, *scale_notes),
         utility=measured_utility,
     )
+
+
+def _group_for_secrets(
+    after: Table, names: Sequence[str], secrets: Sequence[str], classes: Classes, person: str | None
+) -> Iterator[tuple[str, Classes]]:
+    """Each sensitive column, with the records that an attacker cannot distinguish who does not know it."""
+    for known, unknown in group_by_knowledge(names, secrets):
+        groups = classes
+        if not known:
+            groups = Classes(np.zeros(after.rows, dtype=np.uint32), np.array([after.rows]))
+        elif len(known) < len(names):
+            groups = assign_classes(after, known, person)
+        if known:
+            groups = indistinguishable_groups(after, known, groups, person)
+        yield from ((name, groups) for name in unknown)
 
 
 def _read_meanings(
@@ -182,8 +199,8 @@ def _require_columns(
     missing = [name for name in [*names, *others] if name not in after.columns]
     if missing:
         raise ColumnNotFoundError.of(missing, after.columns)
-    if any(name in names for name in others):
-        raise InputError("the sensitive or person column is among the quasi-identifiers; take it out of one of them")
+    if person in names:
+        raise InputError("the person column is among the quasi-identifiers; take it out of one of them")
     return names
 
 

@@ -243,10 +243,11 @@ def frontier(
     limits = limits_of(recipient) if isinstance(recipient, str) else recipient
     usual = {*_SIZES, *(() if limits is None else (limits.class_size,))}
     sizes = sorted(size for size in usual if size <= people) if k is None else list(dict.fromkeys(k))
+    secret_only = [name for name in sensitive or () if name not in quasi_identifiers] or None
     chosen: list[str] = (
         list(dict.fromkeys(methods))
         if methods is not None
-        else _applicable_methods(sensitive is not None and len(sensitive) == 1, person)
+        else _applicable_methods(secret_only is not None and len(secret_only) == 1, person)
     )
     unknown = [method for method in chosen if method not in FRONTIER_METHODS]
     if unknown:
@@ -257,7 +258,7 @@ def frontier(
     points: dict[tuple[Any, ...], FrontierPoint] = {}  # by measurements, so that equal tables are one point: the last
     for done, (method, setting) in enumerate(runs):
         progress(f"{method}, {setting}", done / len(runs))
-        options = {"sensitive": sensitive, "person": person, **_options(method, setting, suppress, hierarchies)}
+        options = {"sensitive": secret_only, "person": person, **_options(method, setting, suppress, hierarchies)}
         met = FRONTIER_METHODS[method].taken_demands(demands or {}, person)
         started = time.perf_counter()
         options |= met | {"identifiers": [], "warn": False}

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import Backend, TooManyDistinctError, encode
 from incrowd.classes import ClassSizes, classes_of_counted
-from incrowd.measures.class_values import group_records, require_columns
+from incrowd.measures.class_values import group_by_knowledge, group_records, require_columns
 from incrowd.measures.diversity import ALL_KNOWN, Diversity, measure_diversity
 from incrowd.measures.partitioned import measure_parts, parts_of_distinct_rows, parts_on_disk
 from incrowd.results import Count, Result, Share, Statement
@@ -165,7 +165,8 @@ def measure(
     Args:
         data: a file's path, a frame or a `Table`.
         quasi_identifiers: the columns that the attacker knows.
-        sensitive: columns that people keep to themselves.
+        sensitive: columns that people keep to themselves. One that is a quasi-identifier as well is compared within
+            the classes by the other quasi-identifiers.
         person: the column that identifies the person of each record. The unit is then the person and the class is the
             whole history; sensitive values are compared among the records of a class with equal quasi-identifiers.
         progress: callback that receives the current step and the share done.
@@ -174,7 +175,7 @@ def measure(
         The class sizes and everything that follows from them, and the diversity of every sensitive column.
 
     Raises:
-        InputError: a column is missing, or both sensitive and a quasi-identifier.
+        InputError: a column is missing.
         UnsupportedError: the values of a sensitive column do not fit into memory.
 
     >>> patients = {"age": [30, 30, 41], "sex": ["f", "f", "m"], "illness": ["flu", "cold", "flu"]}
@@ -186,17 +187,23 @@ def measure(
     names, wanted = require_columns(table, quasi_identifiers, sensitive)
     notes = [*table.notes, *apply_scales(table, wanted)]
     progress("counting people who look alike", 0.1)
-    sizes, diversities = _measure(table, names, wanted, person, progress)
-    return Measurement(tuple(names), sizes, tuple(diversities), person, tuple(notes))
+    sizes: ClassSizes | None = None
+    diversities: dict[str, Diversity] = {}
+    for known, secrets in group_by_knowledge(names, wanted):
+        sizes_of_group, of_group = _measure(table, known, secrets, person, progress)
+        diversities |= dict(zip(secrets, of_group, strict=True))
+        if known == names:
+            sizes = sizes_of_group
+    if sizes is None:
+        sizes = ClassSizes.from_table(table, quasi_identifiers=names, person=person)
+    return Measurement(tuple(names), sizes, tuple(diversities[name] for name in wanted), person, tuple(notes))
 
 
 def _measure(
     table: Table, names: list[str], wanted: list[str], person: str | None, progress: Progress
 ) -> tuple[ClassSizes, list[Diversity]]:
     """Class sizes and the diversity of each sensitive column, in the way that the table's engine and memory allow."""
-    if not wanted:
-        return ClassSizes.from_table(table, quasi_identifiers=names, person=person), []
-    way = table.backend.way_to_compare(names, person)
+    way = table.backend.way_to_compare(names, person) if names else "rows"
     if way == "distinct":
         return _measure_distinct(table, names, wanted, person, progress)
     if way == "parts":

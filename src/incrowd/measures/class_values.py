@@ -5,7 +5,7 @@ l-diversity, t-closeness and attribute disclosure are functions of these counts.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from incrowd._support.distinct import run_starts
 from incrowd.backends import class_numbers, encode_each, frequencies, map_parts, pack, partition_keys
 from incrowd.classes import Classes, ClassSizes, assign_classes, indistinguishable_groups
-from incrowd.errors import InputError
 from incrowd.tables import Table
 
 
@@ -40,6 +39,8 @@ class Groups:
 
 def group_records(table: Table, names: Sequence[str], person: str | None = None) -> Groups:
     """Group the records of a table in memory; without a person, packed keys serve as group numbers."""
+    if not names:  # nothing is known, so nobody can be distinguished
+        return Groups(np.zeros(table.rows, dtype=np.uint64))
     if person is None:
         return Groups(pack(encode_each(table, names)))
     classes = assign_classes(table, names, person)
@@ -49,16 +50,26 @@ def group_records(table: Table, names: Sequence[str], person: str | None = None)
 def require_columns(
     table: Table, quasi_identifiers: Sequence[str], sensitive: Sequence[str]
 ) -> tuple[list[str], list[str]]:
-    """The quasi-identifiers and the sensitive columns, if all exist and none is both."""
+    """The quasi-identifiers and the sensitive columns, if all exist; a column may be both."""
     names = table.require(quasi_identifiers, "quasi-identifiers")
     wanted = table.require(sensitive, "sensitive columns") if len(sensitive) else []
-    both = [name for name in wanted if name in names]
-    if both:
-        raise InputError(
-            f"{', '.join(both)} cannot be sensitive and a quasi-identifier: what is known cannot be given away; "
-            "take it out of one of them"
-        )
     return names, wanted
+
+
+def group_by_knowledge(names: Sequence[str], sensitive: Sequence[str]) -> Iterator[tuple[list[str], list[str]]]:
+    """Sensitive columns with the quasi-identifiers that an attacker knows who does not know them.
+
+    A sensitive column that others may know is a secret to somebody who knows only the other quasi-identifiers.
+
+    >>> list(group_by_knowledge(["age", "grade"], ["grade", "illness"]))
+    [(['age', 'grade'], ['illness']), (['age'], ['grade'])]
+    """
+    unknown = [name for name in sensitive if name not in names]
+    if unknown:
+        yield list(names), unknown
+    for secret in sensitive:
+        if secret in names:
+            yield [name for name in names if name != secret], [secret]
 
 
 class ClassValueCounts(NamedTuple):

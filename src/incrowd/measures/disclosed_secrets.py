@@ -25,6 +25,7 @@ from incrowd.errors import InputError
 from incrowd.measures.class_values import (
     ClassValueCounts,
     count_class_values,
+    group_by_knowledge,
     group_records,
     require_columns,
 )
@@ -126,7 +127,8 @@ def count_disclosed_secrets(
     Args:
         data: a file's path, a frame or a `Table`.
         quasi_identifiers: the columns that the attacker knows.
-        sensitive: columns that people keep to themselves.
+        sensitive: columns that people keep to themselves. One that is a quasi-identifier as well is compared within
+            the classes by the other quasi-identifiers, and its label counts as its value.
         secrets: for some of them, which of their values are secret; in the others every value is.
         person: the column that identifies the person of each record; values are then compared among the records of
             people with equal histories.
@@ -165,21 +167,25 @@ def count_disclosed_secrets(
     if not 0 <= common_above <= 1:
         raise InputError(f"a value is common above a share of {common_above:g}; give a number from 0 to 1")
     progress("counting values within classes", 0.1)
-    disclosed = []
-    skips = SkipPatterns(table, names)
-    for done, (column, counts, parts) in enumerate(_counts_of_columns(table, names, wanted, person, progress)):
-        secret = named.get(column.name, Secret())
-        structural = skips.explain(column.name, int(counts[-1])) if column.has_null else (0, ())
-        disclosed.append(_column(column, counts, parts, secret, structural, null_is_secret, certain_from, common_above))
-        progress(f"compared {column.name} within classes", 0.1 + 0.9 * (done + 1) / len(wanted))
-    return DisclosedSecrets(tuple(names), tuple(disclosed), certain_from, common_above, null_is_secret)
+    disclosed: dict[str, DisclosedColumn] = {}
+    for known, secret_columns in group_by_knowledge(names, wanted):
+        skips = SkipPatterns(table, known)
+        for column, counts, parts in _counts_of_columns(table, known, secret_columns, person, progress):
+            secret = named.get(column.name, Secret())
+            structural = skips.explain(column.name, int(counts[-1])) if column.has_null else (0, ())
+            disclosed[column.name] = _column(
+                column, counts, parts, secret, structural, null_is_secret, certain_from, common_above
+            )
+            progress(f"compared {column.name} within classes", 0.1 + 0.9 * len(disclosed) / len(wanted))
+    columns = tuple(disclosed[name] for name in wanted)
+    return DisclosedSecrets(tuple(names), columns, certain_from, common_above, null_is_secret)
 
 
 def _counts_of_columns(
     table: Table, names: Sequence[str], sensitive: Sequence[str], person: str | None, progress: Progress
 ) -> Iterable[tuple[Coded, NDArray[np.int64], Iterable[ClassValueCounts]]]:
     """Every sensitive column, the count of each of its values, and the counts of its values in each class."""
-    way = table.backend.way_to_compare(names, person)
+    way = table.backend.way_to_compare(names, person) if names else "rows"
     if way == "parts":
         for column, parts in parts_on_disk(table, names, sensitive, person, progress):
             yield column, column.codes, parts

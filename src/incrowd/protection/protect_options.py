@@ -47,7 +47,7 @@ class DemandKeywords(TypedDict, total=False):
     """The method, the guarantees besides k, and the person column."""
 
     method: Annotated[MethodName | MethodOptions, Option("text", _METHOD, default="partition", choices=_METHODS)]
-    sensitive: Annotated[_Names, _columns("Columns to keep secret. Commas or repeats.")]
+    sensitive: Annotated[_Names, _columns("Columns that would harm somebody if learned. May be known too.")]
     diverse: Annotated[_Names, _columns("Secret columns that l, t, beta and delta hold for. Default: all.")]
     l: Annotated[float | None, Option("number", "Every class has l different secrets.", lowest=1, highest=1e6)]  # noqa: E741
     diversity: Annotated[DiversityKind, Option("text", _KIND, default="distinct", choices=_KINDS)]
@@ -66,7 +66,7 @@ class DemandKeywords(TypedDict, total=False):
 class WishKeywords(TypedDict, total=False):
     """Wishes on columns; they also apply to records that join a release later."""
 
-    other: Annotated[_Names, _columns("Columns that nobody outside can know, whatever they look like.", by_role=True)]
+    other: Annotated[_Names, _columns("Columns that nobody can know and that harm nobody.", by_role=True)]
     hierarchies: Annotated[Mapping[str, Any] | None, Option("hierarchies", _HIERARCHY, "hierarchy")]
     importance: Annotated[_Numbers, _amounts("What a loss weighs by column: age=3,zip=0. Default 1.")]
     keep: Annotated[_Names, _columns("Known columns that stay as they are: no class mixes them.")]

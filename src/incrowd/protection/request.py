@@ -117,9 +117,10 @@ def read_request(data: TableLike, asked: ProtectKeywords, of_method: MethodKeywo
     if isinstance(options, PerturbOptions):
         options = replace(options, steps=read_steps(options.steps, table))
     secrets = require_sensitive(table, asked["sensitive"])
-    sensitive = [name for name in secrets if name not in asked["leave_out"]]
-    left_out_secrets = [name for name in secrets if name not in sensitive]
-    quasi_identifiers = check_columns(table, asked["quasi_identifiers"], sensitive, asked["person"])
+    left_out_secrets = [name for name in secrets if name in asked["leave_out"]]
+    quasi_identifiers = check_columns(table, asked["quasi_identifiers"], secrets, asked["person"])
+    # classes are formed with a secret that others may know: none can be asked to hold several of its values
+    sensitive = [name for name in secrets if name not in {*left_out_secrets, *quasi_identifiers}]
     demand = _read_demand(asked, options)
     diverse = _read_diverse(table, asked["diverse"], sensitive)
     check_demand(demand, table.rows, diverse, method)
@@ -180,7 +181,10 @@ def _read_diverse(table: Table, diverse: Sequence[str] | None, sensitive: Sequen
         return sensitive
     names = require_sensitive(table, diverse)
     if missing := [name for name in names if name not in sensitive]:
-        raise InputError(f"{missing[0]!r} is to be diverse and is not among the sensitive columns", hint="sensitive")
+        raise InputError(
+            f"{missing[0]!r} is to be diverse, and is not among the sensitive columns that nobody outside knows",
+            hint="sensitive",
+        )
     return names
 
 

@@ -123,13 +123,12 @@ def require_sensitive(table: Table, sensitive: Sequence[str] | None) -> list[str
 def check_columns(
     table: Table, quasi_identifiers: Sequence[str], sensitive: Sequence[str], person: str | None
 ) -> list[str]:
-    """Check that every column has one role only; returns the quasi-identifiers."""
+    """Check the columns, of which the person column has no other role; returns the quasi-identifiers."""
     names = table.require(quasi_identifiers, "quasi-identifiers")
     if person is not None:
         table.require([person], "person column")
-    for what, column in (*(("sensitive", name) for name in sensitive), ("person", person)):
-        if column is not None and column in names:
-            raise InputError(f"the {what} column {column!r} is among the quasi-identifiers; take it out of one of them")
+    if person in names:
+        raise InputError(f"the person column {person!r} is among the quasi-identifiers; take it out of one of them")
     if person in sensitive:
         raise InputError(f"{person!r} cannot be the sensitive column and the person column")
     if not table.rows:

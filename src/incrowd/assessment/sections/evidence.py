@@ -1,6 +1,7 @@
 """Section "evidence": facts besides the risk that a verdict needs: columns without a role, secrets, the unit of a row.
 
-A column without a role counts as known to the attacker until a person judges it, unless it has only one value.
+A column without a role counts as known to the attacker, and as sensitive, until a person judges it, unless it has only
+one value.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from incrowd._support.progress import Progress, part
+from incrowd.assessment.open_columns import UndecidedColumn, count_undecided, has_one_value, undecided_columns
 from incrowd.assessment.roles import Roles
 from incrowd.assessment.sections.original_evidence import (
     ask_original,
@@ -27,7 +29,7 @@ from incrowd.measures.recovering_columns import RecoveringColumn
 from incrowd.protection.marks import Linkage
 from incrowd.recipients import smallest_class
 from incrowd.results import Result
-from incrowd.tables import RowKind, SuggestedRole, Table, describe_rows
+from incrowd.tables import RowKind, Table, describe_rows
 from incrowd.tables.roles.linked_rows import groups_agree
 from incrowd.tables.roles.mixed_groups import find_mixed_groups
 from incrowd.tables.roles.unread_values import UnreadValues, advise_on_unread
@@ -38,29 +40,6 @@ if TYPE_CHECKING:
     from incrowd.assessment.result import Assessment
 
 _LINKING = 0.98  # distinct values for each person, below which a column links people to each other
-MOST_ALONE = 400
-"""Largest number of columns that are counted one by one; further ones are counted only all together."""
-
-
-@dataclass(frozen=True, slots=True)
-class UndecidedColumn(Result):
-    """A column without a role, and the risk from an attacker who knows it in addition to the quasi-identifiers.
-
-    Attributes:
-        column: the name of the column.
-        suggested: the role that its name and values suggest.
-        reason: the reason for the suggestion.
-        k: the smallest class for that attacker.
-        uniques: the number of people who are unique to that attacker.
-        correctness: the average risk from that attacker.
-    """
-
-    column: str
-    suggested: str
-    reason: str
-    k: int
-    uniques: int
-    correctness: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +97,7 @@ def gather_evidence(work: AssessmentState) -> Evidence:
     names, person = list(roles.quasi_identifiers), roles.person
     suggested = {one.column: one for one in roles.suggested}
     candidates = undecided_columns(roles)
-    harmless = tuple(name for name in candidates if _has_one_value(suggested[name]))
+    harmless = tuple(name for name in candidates if has_one_value(suggested[name]))
     is_nested = set(table.nested)
     nested = [name for name in candidates if name in is_nested]
     excluded = {*harmless, *nested}
@@ -126,15 +105,9 @@ def gather_evidence(work: AssessmentState) -> Evidence:
     together = None
     undecided: list[UndecidedColumn] = []
     if candidates:
-        together = ClassSizes.from_table(table, quasi_identifiers=[*names, *candidates], person=person)
-        for place, name in enumerate(candidates):
-            tell("counting by columns that nobody judged", 0.2 * place / len(candidates))
-            known = together
-            if place < MOST_ALONE:
-                known = ClassSizes.from_table(table, quasi_identifiers=[*names, name], person=person)
-            one = suggested[name]
-            counts = (known.smallest, known.uniques, known.correctness)
-            undecided.append(UndecidedColumn(name, one.role, one.reason, *counts))
+        by_all = list(dict.fromkeys([*names, *candidates]))
+        together = ClassSizes.from_table(table, quasi_identifiers=by_all, person=person)
+        undecided += count_undecided(table, roles, candidates, work.question.certain_from, part(tell, 0.0, 0.2))
     unanswered = [_not_looked_into(nested)] if nested else []
     unanswered += advise_on_unread(unread_dates(roles))
     unanswered += _doubt_person(work)
@@ -152,7 +125,7 @@ def gather_evidence(work: AssessmentState) -> Evidence:
     class_size = max(limits.class_size, smallest_class(limits.of_average))
     told = [one for one in given_back if one.is_reported_only(roles.sensitive, class_size)]
     return Evidence(
-        tuple(sorted(undecided, key=lambda one: (-one.uniques, one.k, -one.correctness))),
+        tuple(sorted(undecided, key=lambda one: (-one.added, -(one.learned or 0), one.k, -one.correctness))),
         together,
         harmless,
         _secrets(work, unanswered, part(tell, 0.8, 1.0)),
@@ -225,11 +198,6 @@ def unread_dates(roles: Roles) -> list[UnreadValues]:
     return [one for one in unread if one is not None and one.are_dates]
 
 
-def _has_one_value(one: SuggestedRole) -> bool:
-    """True if a column has one value, counting a missing value; `distinct` is -1 for columns that were not counted."""
-    return one.distinct >= 0 and one.distinct + (one.nulls > 0) <= 1
-
-
 def _not_looked_into(nested: Sequence[str]) -> Advice:
     """Advice on nested columns without a role: nothing is counted about them, so a person must judge them."""
     return Advice(
@@ -256,12 +224,6 @@ def _secrets(work: AssessmentState, unanswered: list[Advice], progress: Progress
     except UnsupportedError as reason:
         unanswered.append(Advice(f"What classes give away about secrets was not counted: {reason}", reason.hint))
         return None
-
-
-def undecided_columns(roles: Roles) -> list[str]:
-    """The columns to which no person gave a role; if roles were guessed, without those that counting already uses."""
-    counted = {*roles.quasi_identifiers, *roles.identifiers, roles.person}
-    return [one.column for one in roles.suggested if one.column not in roles.stated and one.column not in counted]
 
 
 def _statements(found: Assessment) -> Iterator[Statement]:

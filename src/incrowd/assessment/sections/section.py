@@ -39,6 +39,7 @@ class AssessmentState:
     - `pending`: requested sections without an answer so far.
     - `spans`: start and end of each section in the progress; the rest is for the search for a yes.
     - `judge`: `judge_release`, which also judges protections that are tried.
+    - `question_file`: the file that the question was read from and is written to; None if nobody named one.
     - `until`: the time (`time.monotonic`) after which no further protection is tried.
     """
 
@@ -58,6 +59,7 @@ class AssessmentState:
     holdout: Table | None = None
     kept_rows: Any = None
     until: float | None = None
+    question_file: str | None = None
 
     @property
     def seed(self) -> int:

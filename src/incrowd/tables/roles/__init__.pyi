@@ -1,5 +1,6 @@
 """The public names of the room."""
 
+from incrowd.tables.roles.column_role import ANSWERS as ANSWERS
 from incrowd.tables.roles.column_role import ROLES as ROLES
 from incrowd.tables.roles.column_role import SuggestedRole as SuggestedRole
 from incrowd.tables.roles.rows import RowKind as RowKind

@@ -31,6 +31,8 @@ from incrowd.wording import one_decimal
 Role = Literal["identifier", "quasi-identifier", "sensitive", "person", "weight", "other"]
 Confidence = Literal["high", "medium", "low"]
 ROLES: tuple[Role, ...] = get_args(Role)
+ANSWERS = ("known", "sensitive", "both", "neither", "identifier", "person", "weight", "drop")
+"""The words for what a column is: the answers to both questions, or a role in which neither is asked."""
 
 NUMBERS_OF = {"person number", "household number", "person within household", "record number"}
 """The topics of columns that number people, households or records."""
@@ -49,7 +51,9 @@ _ALL_DIFFER = "every value differs, or nearly, so each one names a record"
 
 @dataclass(frozen=True, slots=True)
 class SuggestedRole(Result):
-    """A column, its contents, and its suggested role.
+    """A column, its contents, and what its name and values say of its role.
+
+    `known`, `sensitive` and `guess` are the suggestion; `role` is what the evidence points to, however weak it is.
 
     Attributes:
         topic: the apparent subject ("age", "income", …); empty if nothing was found.
@@ -63,6 +67,7 @@ class SuggestedRole(Result):
     """
 
     _hidden: ClassVar[frozenset[str]] = frozenset({"unread", "names_people"})
+    _derived: ClassVar[tuple[str, ...]] = ("known", "sensitive", "guess")
 
     column: str
     kind: str
@@ -79,6 +84,35 @@ class SuggestedRole(Result):
     exact: bool = False
     unread: UnreadValues | None = None
     names_people: bool = False
+
+    @property
+    def known(self) -> bool | None:
+        """Whether somebody outside can know it about a person; None if too little says so."""
+        return self._answer("quasi-identifier", or_also=False)
+
+    @property
+    def sensitive(self) -> bool | None:
+        """Whether it would harm somebody if it were learned; None if too little says so."""
+        return self._answer("sensitive", or_also=True)
+
+    @property
+    def guess(self) -> str:
+        """The suggestion in a word of `ANSWERS`, an open question counting as yes; empty if nothing is suggested."""
+        if self.role in ("identifier", "person", "weight"):
+            return "" if self.secondary or self.confidence == "low" else self.role
+        if (self.known, self.sensitive) == (None, None):
+            return ""
+        if self.known is False:
+            return "neither" if self.sensitive is False else "sensitive"
+        return "known" if self.sensitive is False else "both"
+
+    def _answer(self, role: str, *, or_also: bool) -> bool | None:
+        """The answer to the question that is about a role; a no needs evidence that leaves no doubt."""
+        if self.role not in ("quasi-identifier", "sensitive", "other") or self.confidence == "low":
+            return None
+        if self.role == role or (or_also and self.also == role):
+            return True
+        return False if self.confidence == "high" and self.also != role else None
 
 
 def describe_role(
@@ -139,10 +173,16 @@ def _suggest_indirectly(
         return describe_role(facts, weight.role, weight.reason, weight.confidence, topic)
     for one in evidence:
         if suggested := _by_name(facts, one, only=len(evidence) == 1):
-            return suggested
+            return suggested if suggested.also else replace(suggested, also=_sensitive_too(suggested, evidence))
     if weight is not None:
         return describe_role(facts, weight.role, weight.reason, weight.confidence, "weight")
     return _by_values(facts)
+
+
+def _sensitive_too(suggested: SuggestedRole, evidence: Sequence[NameEvidence]) -> str:
+    """The role "sensitive" if the name of a quasi-identifier also says something sensitive, as `SmokeAge` does."""
+    said = {topics()[one.topic].role for one in evidence if one.topic in topics()}
+    return "sensitive" if suggested.role == "quasi-identifier" and "sensitive" in said else ""
 
 
 def _by_name(facts: ColumnFacts, evidence: NameEvidence, *, only: bool) -> SuggestedRole | None:

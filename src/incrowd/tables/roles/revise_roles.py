@@ -7,11 +7,10 @@ from dataclasses import replace
 
 from incrowd.tables.roles.column_facts import count_distinct_rows
 from incrowd.tables.roles.column_role import NOTHING, NUMBERS_OF, SuggestedRole
-from incrowd.tables.roles.names import find_topics, topics, word_list, word_pattern, words_of
+from incrowd.tables.roles.names import find_topics, word_list, word_pattern, words_of
 from incrowd.tables.roles.weights import WeightEvidence
 from incrowd.tables.table import Table
 
-_LIKE_THE_OTHERS = "its name says nothing, but it has few values, and others may know most of the other columns"
 _WITHIN = "it numbers people within households: with the household's number it names a person"
 _GRADED = "its name and few values, beside columns about health, say that it holds grades of an illness"
 _EVENT = "its name, beside a column of an event or of a time, says an event or the time until then"
@@ -174,27 +173,6 @@ def _may_be_groups(one: SuggestedRole) -> bool:
     """True if a column has many codes and no empty cell, and its name says nothing."""
     is_open = (one.role == "other" and not one.topic) or (one.role == "person" and one.confidence == "low")
     return is_open and one.kind in {"integer", "text"} and not one.nulls and one.distinct > _FEW
-
-
-def suggest_by_known_columns(roles: Sequence[SuggestedRole], other_topics: Sequence[str]) -> tuple[SuggestedRole, ...]:
-    """Suggest columns of few values as quasi-identifiers if nearly all recognised columns are quasi-identifiers.
-
-    In an extract of a census or a register, an unknown abbreviation is probably one more quasi-identifier. In a
-    questionnaire most columns are not recognised, and they stay undecided. `other_topics` are the topics in the names
-    of columns that were not requested.
-    """
-    recognised = [one.role for one in roles if one.topic]
-    recognised += [topics()[topic].role for topic in other_topics if topic in topics()]
-    known = [role for role in recognised if role in {"quasi-identifier", "sensitive"}]
-    quasi_identifiers = known.count("quasi-identifier")
-    unknown = [one for one in roles if one.role == "other" and not one.topic and one.confidence == "low"]
-    if quasi_identifiers < max(5, 0.6 * len(known)) or len(unknown) > quasi_identifiers:
-        return tuple(roles)
-    categorical = {one.column for one in unknown if _has_few_values(one)}
-    return tuple(
-        replace(one, role="quasi-identifier", reason=_LIKE_THE_OTHERS) if one.column in categorical else one
-        for one in roles
-    )
 
 
 def _has_few_values(one: SuggestedRole) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from weakref import WeakKeyDictionary
 
+from incrowd.tables.read import TableLike, read_table
 from incrowd.tables.roles.column_facts import ColumnFacts, look_at_columns
 from incrowd.tables.roles.column_role import SuggestedRole, describe_role, suggest_role
 from incrowd.tables.roles.computed_columns import follow_known_columns
@@ -19,7 +20,6 @@ from incrowd.tables.roles.revise_roles import (
     find_numbers_within_households,
     find_sex_of_children,
     prefer_numbers_by_name,
-    suggest_by_known_columns,
 )
 from incrowd.tables.roles.weights import WeightEvidence, find_replicates, find_weight, measures_bodies
 from incrowd.tables.table import Table
@@ -27,15 +27,18 @@ from incrowd.tables.table import Table
 _BYTES_A_CELL = 100  # memory for a sampled cell as a Python object
 
 
-def suggest_roles(table: Table, columns: Sequence[str] | None = None) -> tuple[SuggestedRole, ...]:
+def suggest_roles(data: TableLike, columns: Sequence[str] | None = None) -> tuple[SuggestedRole, ...]:
     """Suggest a role for every column of a table, with a reason. Suggestions decide nothing.
+
+    Two questions are asked of every column: `known` (can somebody outside know it about a person?) and `sensitive`
+    (would it harm somebody if it were learned?). Where name and values say nothing, or little, the answer is None.
 
     Names are recognised in eight languages and by the codebooks of public surveys. Values are recognised by their form:
     numbers that all differ, dates, ages, words for sex or marital status, weights. Distinct values are counted exactly;
     all other tests use a sample of cells. No reason contains a cell.
 
     Args:
-        table: The table, as `read_table` gives it.
+        data: Whatever `read_table` reads: a file, a frame, or a table.
         columns: The columns to examine; None means all. The names of the others still help to recognise the table.
 
     Returns:
@@ -44,10 +47,10 @@ def suggest_roles(table: Table, columns: Sequence[str] | None = None) -> tuple[S
     Raises:
         InputError: A column does not exist, or texts are not UTF-8.
 
-    >>> from incrowd import read_table
-    >>> [(c.column, c.role) for c in suggest_roles(read_table({"age": [30, 41, 30], "email": ["a", "b", "c"]}))]
-    [('age', 'quasi-identifier'), ('email', 'identifier')]
+    >>> [(one.column, one.guess) for one in suggest_roles({"age": [30, 41, 30], "email": ["a", "b", "c"]})]
+    [('age', 'known'), ('email', 'identifier')]
     """
+    table = read_table(data)
     wanted = tuple(table.columns if columns is None else table.require(columns))
     known = _suggested.setdefault(table, {})
     if wanted not in known:
@@ -92,9 +95,7 @@ def _suggest_all(table: Table, wanted: Sequence[str]) -> tuple[SuggestedRole, ..
     roles = find_household_numbers(table, roles)
     roles = find_numbers_within_households(roles)
     roles = doubt_mixed_groups(table, doubt_long_records(roles))
-    roles = follow_known_columns(table, roles)
-    others = [find_topics(name, codebooks) for name in {*table.columns} - {*wanted}]
-    return suggest_by_known_columns(roles, [evidence[0].topic for evidence in others if evidence])
+    return tuple(follow_known_columns(table, roles))
 
 
 def _weight(facts: ColumnFacts, evidence: Sequence[NameEvidence], bodies: bool) -> WeightEvidence | None:
