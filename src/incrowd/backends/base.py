@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from incrowd._support import frames as nw
 from incrowd._support.memory import default_memory
+from incrowd._support.private_folders import PrivateFolder
 from incrowd.backends.arrow_columns import plain_column, series_to_arrow
 from incrowd.backends.class_size_writer import written_by_duckdb
 from incrowd.backends.counts import (
@@ -256,6 +257,10 @@ class Backend:
     def relation_of(self, rows: pa.Table) -> nw.LazyFrame[Any]:
         """A small table as a relation of this backend's engine, to be joined with its rows."""
         raise UnsupportedError("a frame in memory is not written by an engine; give the file, or a Spark frame")
+
+    def folder_to_write(self) -> PrivateFolder:
+        """A new private folder that this backend's engine may write to."""
+        return PrivateFolder()
 
     def write_relation(self, frame: nw.LazyFrame[Any], out: str, force: bool) -> AbstractContextManager[dict[int, int]]:
         """Let the engine write one of its relations as Parquet; the file gets its name if the block succeeds.

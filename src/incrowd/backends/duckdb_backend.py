@@ -35,13 +35,15 @@ _opening = threading.Lock()
 class Workspace:
     """A temporary directory with an embedded DuckDB that has a memory limit and spills into the directory.
 
-    Both are removed with this object; the database is opened when it is first used.
+    Both are removed with this object; the database is opened when it is first used. It opens no files but
+    `sources` and those of the directory, and its configuration is locked.
     """
 
     def __init__(self, memory: int) -> None:
         with disk_errors(Path("the temporary folder")):
             private = PrivateFolder()
         self.folder = private.path
+        self.sources: list[str] = []
         self._memory = memory
         self._opened: list[duckdb.DuckDBPyConnection] = []
         self._of_thread = threading.local()
@@ -62,9 +64,18 @@ class Workspace:
             with _opening:
                 if not self._opened:
                     self._opened.append(duckdb.connect(str(self.folder / "work.duckdb"), config=config))
+                    self._close_off(self._opened[0])
             self._of_thread.connection = self._opened[0].cursor()
         connection: duckdb.DuckDBPyConnection = self._of_thread.connection
         return connection
+
+    def _close_off(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Forbid all files but the named ones, addresses, extensions, and changes of the configuration."""
+        paths = [form for path in self.sources for form in (path, _without_wildcards(path))]
+        for option, allowed in (("allowed_directories", [str(self.folder)]), ("allowed_paths", paths)):
+            connection.execute(f"SET {option} = [{_strings(allowed)}]")
+        connection.execute("SET enable_external_access = false")
+        connection.execute("SET lock_configuration = true")
 
     def close(self) -> None:
         """Close the database and remove the directory."""
@@ -123,6 +134,8 @@ class FileBackend(Backend):
 
         self._paths, self._kind = list(paths), kind
         self._workspace = workspace  # a reference: without one, its files and relations would be deleted
+        if workspace is not None:
+            workspace.sources += self._paths
         self._is_own = is_own
         self._conversions = conversions or {}
         try:
@@ -242,7 +255,7 @@ class FileBackend(Backend):
         connection = self.connection()
         source = "rows"
         if self._kind == "parquet":
-            files = ", ".join("'" + _literal(path) + "'" for path in self._paths)
+            files = _strings([_without_wildcards(path) for path in self._paths])
             source = f"read_parquet([{files}], hive_partitioning=false)"
         else:
             connection.register("rows", self._dataset)
@@ -255,10 +268,18 @@ class FileBackend(Backend):
 
     def connection(self) -> duckdb.DuckDBPyConnection:
         """The embedded DuckDB, opened when it is first needed."""
+        return self._opened_workspace().connection
+
+    def folder_to_write(self) -> PrivateFolder:
+        """A new private folder in the workspace, outside of which the embedded DuckDB writes nothing."""
+        return PrivateFolder(inside=self._opened_workspace().folder)
+
+    def _opened_workspace(self) -> Workspace:
         with _opening:
             if self._workspace is None:
                 self._workspace = Workspace(self.memory)
-        return self._workspace.connection
+                self._workspace.sources += self._paths
+        return self._workspace
 
     def _as_sql(self, name: str) -> str:
         """SQL for a column's values."""
@@ -266,6 +287,11 @@ class FileBackend(Backend):
         return stored if conversion is None else conversion.in_sql(stored)
 
 
-def _literal(path: str) -> str:
-    """A path as an SQL string, with the wildcards of DuckDB's patterns escaped."""
-    return re.sub(r"([*?\[])", r"[\1]", path).replace("'", "''")
+def _without_wildcards(path: str) -> str:
+    """A path as a pattern of DuckDB that only this path matches."""
+    return re.sub(r"([*?\[])", r"[\1]", path)
+
+
+def _strings(texts: Sequence[str]) -> str:
+    """Texts as a list of SQL strings."""
+    return ", ".join("'" + text.replace("'", "''") + "'" for text in texts)
