@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from incrowd._support import frames as nw
 from incrowd._support.memory import default_memory
 from incrowd._support.private_folders import PrivateFolder
-from incrowd.backends.arrow_columns import plain_column, series_to_arrow
+from incrowd.backends.arrow_columns import plain_column
 from incrowd.backends.class_size_writer import written_by_duckdb
 from incrowd.backends.counts import (
     ClassCounts,
@@ -282,14 +282,18 @@ class ArrowRows(Backend):
     ) -> None:
         limit = default_memory() if memory is None else memory
         super().__init__(rows.column_names, name=name, memory=limit, needs=needs)
-        self._frame: nw.DataFrame[Any] = nw.from_native(rows)
+        self._table = rows
 
     def _count_rows(self) -> int:
-        return len(self._frame)
+        return int(self._table.num_rows)
 
     def _read(self, names: Sequence[str]) -> Iterator[tuple[str, pa.ChunkedArray]]:
-        return ((name, series_to_arrow(self._frame.get_column(name))) for name in names)
+        return ((name, self._table.column(name)) for name in names)
 
     def lazy(self, names: Sequence[str]) -> nw.LazyFrame[Any]:
         """The named columns, renamed c0, c1, …"""
-        return self._frame.lazy().select(*(nw.col(name).alias(f"c{place}") for place, name in enumerate(names)))
+        return (
+            nw.from_native(self._table)
+            .lazy()
+            .select(*(nw.col(name).alias(f"c{place}") for place, name in enumerate(names)))
+        )

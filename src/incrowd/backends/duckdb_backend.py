@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import threading
@@ -17,6 +18,7 @@ import pyarrow.parquet as pq
 from incrowd._support import frames as nw
 from incrowd._support.files import file_state
 from incrowd._support.private_folders import PrivateFolder
+from incrowd.backends.arrow_columns import is_bytes, plain_type, value_type
 from incrowd.backends.base import Backend
 from incrowd.backends.counts import MemoryNeeds
 from incrowd.backends.engine_errors import disk_errors
@@ -148,6 +150,7 @@ class FileBackend(Backend):
             damaged = name if len(paths) == 1 else Path(paths[0]).name  # never the path of a private copy
             raise InputError(f"{damaged} is not a {kind} file that can be read; it may be cut short") from None
         self._stored_as = dict(zip(stored, stored, strict=True)) if stored_as is None else stored_as
+        self._registered = itertools.count()
         self._state_when_opened = [file_state(path) for path in self._paths]
         super().__init__(stored if stored_as is None else list(stored_as), name=name, memory=memory, needs=needs)
 
@@ -219,7 +222,8 @@ class FileBackend(Backend):
     def _read_types(self) -> dict[str, pa.DataType]:
         schema = self._dataset.schema
         stored = {name: schema.field(self._stored_as[name]).type for name in self.columns}
-        return stored | {name: conversion.type for name, conversion in self._conversions.items()}
+        stored |= {name: conversion.type for name, conversion in self._conversions.items()}
+        return {name: plain_type(kind) for name, kind in stored.items()}
 
     def bytes_to_count(self, names: Sequence[str]) -> int:
         """Estimated bytes: per row a key and the codes of two columns, and twice the size of the two widest columns."""
@@ -245,20 +249,26 @@ class FileBackend(Backend):
         """The named columns through DuckDB, which reads the files itself and spills to disk if necessary."""
         stored = self._dataset.schema
         folded = {column.lower() for column in stored.names}
-        if len(folded) < len(stored.names) or any(
-            pa.types.is_decimal256(stored.field(self._stored_as[name]).type) for name in names
-        ):
+        if len(folded) < len(stored.names):
             raise UnsupportedError(
                 "the database that takes over past the memory limit cannot tell these columns apart: names that differ "
-                "only in capital letters, or decimals of more than 38 digits; rename or round them, or give more memory"
+                "only in capital letters; rename them, or give more memory"
             )
+        for name in names:
+            kind = stored.field(self._stored_as[name]).type
+            if not _is_held(kind):
+                raise UnsupportedError(
+                    f"the database that takes over past the memory limit does not hold {kind}, the type of {name}; "
+                    "store the column as text or numbers, or give more memory"
+                )
         connection = self.connection()
-        source = "rows"
         if self._kind == "parquet":
             files = _strings([_without_wildcards(path) for path in self._paths])
             source = f"read_parquet([{files}], hive_partitioning=false)"
         else:
-            connection.register("rows", self._dataset)
+            fields = [stored.field(column) for column in sorted({self._stored_as[name] for name in names})]
+            source = f"rows{next(self._registered)}"  # without columns of types that DuckDB does not have
+            connection.register(source, self._dataset.replace_schema(pa.schema(fields)))
         columns = ", ".join(f"{self._as_sql(name)} AS c{place}" for place, name in enumerate(names))
         return nw.from_native(connection.sql(f"SELECT {columns} FROM {source}"))
 
@@ -285,6 +295,14 @@ class FileBackend(Backend):
         """SQL for a column's values."""
         stored, conversion = quote_name(self._stored_as[name]), self._conversions.get(name)
         return stored if conversion is None else conversion.in_sql(stored)
+
+
+def _is_held(kind: pa.DataType) -> bool:
+    """True if DuckDB tells the values of a type apart as `plain_column` does."""
+    types, values = pa.types, value_type(kind)
+    if types.is_decimal(values):
+        return bool(types.is_decimal128(values) and values.scale >= 0)
+    return bool(plain_type(values) == values or is_bytes(values) or types.is_date(values) or types.is_null(values))
 
 
 def _without_wildcards(path: str) -> str:
