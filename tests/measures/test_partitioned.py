@@ -12,6 +12,7 @@ import pytest
 from incrowd import ClassSizes, demo_table, measure, read_table
 from incrowd.backends import MemoryNeeds
 from incrowd.backends.class_parts import split_by_class
+from incrowd.backends.duckdb_backend import Workspace
 from incrowd.backends.relational import count_in_engine
 from incrowd.errors import InputError, UnsupportedError
 
@@ -93,6 +94,7 @@ def test_a_full_disk_is_said_and_nothing_is_left(tmp_path, monkeypatch):
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+    monkeypatch.setattr(Workspace, "_close_off", lambda workspace, connection: None)  # limits can be set
     connection = table.backend.connection()
     connection.execute("SET max_temp_directory_size = '1MB'")
     connection.execute("SET memory_limit = '10MB'")

@@ -31,8 +31,8 @@ def _import_numba() -> Any:
         else:
             sys.modules["yaml"] = parser
     numba.config._config_fname = ""
-    if numba.config.CACHE_DIR and not os.path.isabs(numba.config.CACHE_DIR):
-        numba.config.CACHE_DIR = ""  # it would be a folder of wherever the process works
+    folder = os.environ.get("NUMBA_CACHE_DIR", "")
+    numba.config.CACHE_DIR = folder if os.path.isabs(folder) else ""  # else one of wherever the process works
     if numba.config.DISABLE_JIT:
         raise InputError("NUMBA_DISABLE_JIT is set, and without compiled code nothing can be counted; unset it")
     return numba

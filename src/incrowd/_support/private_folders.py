@@ -25,17 +25,21 @@ class PrivateFolder:
 
     Each directory has a lock. If its process is killed, the lock becomes free. Before a process makes its first
     directory, it removes those with a free lock.
+
+    Args:
+        kind: a part of its name.
+        inside: another private directory to make it in; without one, the system's for temporary files.
     """
 
-    def __init__(self, kind: str = "") -> None:
+    def __init__(self, kind: str = "", *, inside: Path | None = None) -> None:
         named = os.environ.get("TMPDIR")
         if named and not (os.path.isdir(named) and os.access(named, os.W_OK | os.X_OK)):
             raise InputError(f"TMPDIR names {named} for temporary files, which is no folder that can be written to")
-        place = tempfile.gettempdir()
-        if place not in _swept:
+        place = Path(tempfile.gettempdir()) if inside is None else inside
+        if inside is None and place not in _swept:
             _swept.add(place)
-            _remove_abandoned(Path(place))
-        self.path, lock = _new_folder(_PREFIX + kind)
+            _remove_abandoned(place)
+        self.path, lock = _new_folder(place, _PREFIX + kind)
         self._cleaner = weakref.finalize(self, _remove, self.path, lock, os.getpid())
         _held.add(self)
 
@@ -44,7 +48,7 @@ class PrivateFolder:
         self._cleaner()
 
 
-_swept: set[str] = set()
+_swept: set[Path] = set()
 _held: weakref.WeakSet[PrivateFolder] = weakref.WeakSet()
 
 
@@ -54,10 +58,10 @@ def remove_all() -> None:
         folder.close()
 
 
-def _new_folder(prefix: str) -> tuple[Path, IO[str]]:
+def _new_folder(place: Path, prefix: str) -> tuple[Path, IO[str]]:
     """Make a directory and its lock, which is held as long as the directory exists."""
     while True:
-        path = Path(tempfile.gettempdir(), prefix + secrets.token_hex(8))
+        path = place / (prefix + secrets.token_hex(8))
         path.mkdir(mode=0o700)
         try:
             lock = open(path / _LOCK, "w")  # noqa: SIM115 - stays open as long as the directory exists

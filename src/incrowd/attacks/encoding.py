@@ -22,9 +22,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded, encode
+from incrowd.backends.arrow_columns import as_floats
 from incrowd.errors import InputError
 from incrowd.protection import parse_range
-from incrowd.protection.problem import as_floats, offset_of
+from incrowd.protection.problem import offset_of
 from incrowd.protection.recoding import as_text
 from incrowd.special import Floats
 from incrowd.tables import Anything, Choice, Interval, Prefix, Table, parse_generalised

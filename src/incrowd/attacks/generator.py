@@ -14,10 +14,11 @@ from incrowd._support.distinct import run_starts
 from incrowd._support.seed import require_seed
 from incrowd.attacks.copula_sampling import draw_from_copula
 from incrowd.backends import Coded, encode
+from incrowd.backends.arrow_columns import as_floats
 from incrowd.errors import UnsupportedError
 from incrowd.populations.crowd_growth import grow
 from incrowd.populations.crowd_model import fit_crowd_model
-from incrowd.protection.problem import as_floats, offset_of
+from incrowd.protection.problem import offset_of
 from incrowd.tables import Table
 
 GeneratorModel = Literal["crowd", "copula", "independent"]

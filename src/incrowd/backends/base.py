@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from incrowd._support import frames as nw
 from incrowd._support.memory import default_memory
-from incrowd.backends.arrow_columns import plain_column, series_to_arrow
+from incrowd._support.private_folders import PrivateFolder
+from incrowd.backends.arrow_columns import plain_column
 from incrowd.backends.class_size_writer import written_by_duckdb
 from incrowd.backends.counts import (
     ClassCounts,
@@ -257,6 +258,10 @@ class Backend:
         """A small table as a relation of this backend's engine, to be joined with its rows."""
         raise UnsupportedError("a frame in memory is not written by an engine; give the file, or a Spark frame")
 
+    def folder_to_write(self) -> PrivateFolder:
+        """A new private folder that this backend's engine may write to."""
+        return PrivateFolder()
+
     def write_relation(self, frame: nw.LazyFrame[Any], out: str, force: bool) -> AbstractContextManager[dict[int, int]]:
         """Let the engine write one of its relations as Parquet; the file gets its name if the block succeeds.
 
@@ -277,14 +282,18 @@ class ArrowRows(Backend):
     ) -> None:
         limit = default_memory() if memory is None else memory
         super().__init__(rows.column_names, name=name, memory=limit, needs=needs)
-        self._frame: nw.DataFrame[Any] = nw.from_native(rows)
+        self._table = rows
 
     def _count_rows(self) -> int:
-        return len(self._frame)
+        return int(self._table.num_rows)
 
     def _read(self, names: Sequence[str]) -> Iterator[tuple[str, pa.ChunkedArray]]:
-        return ((name, series_to_arrow(self._frame.get_column(name))) for name in names)
+        return ((name, self._table.column(name)) for name in names)
 
     def lazy(self, names: Sequence[str]) -> nw.LazyFrame[Any]:
         """The named columns, renamed c0, c1, …"""
-        return self._frame.lazy().select(*(nw.col(name).alias(f"c{place}") for place, name in enumerate(names)))
+        return (
+            nw.from_native(self._table)
+            .lazy()
+            .select(*(nw.col(name).alias(f"c{place}") for place, name in enumerate(names)))
+        )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
+from incrowd._support.private_folders import PrivateFolder
 from incrowd.backends.base import Backend
 from incrowd.backends.counts import ClassCounts, merge_counts, record_without_person
-from incrowd.backends.duckdb_backend import FileBackend, Workspace
+from incrowd.backends.duckdb_backend import FileBackend
 from incrowd.backends.engine_errors import engine_errors
 from incrowd.backends.relational import comparable
 from incrowd.errors import UnsupportedError
@@ -19,10 +19,11 @@ _MOST_PARTS = 1_000
 
 
 class ClassParts:
-    """The parts of a table as files; they are removed together with this object."""
+    """The parts of a table as files in a folder, which is removed together with this object."""
 
-    def __init__(self, whole: Backend, columns: Sequence[str], workspace: Workspace, files: Sequence[Path]) -> None:
-        self._whole, self._workspace, self.files = whole, workspace, files
+    def __init__(self, whole: Backend, columns: Sequence[str], folder: PrivateFolder) -> None:
+        self._whole, self._folder = whole, folder
+        self.files = sorted(folder.path.rglob("*.parquet"))
         self._stored_as = {name: f"c{place}" for place, name in enumerate(columns)}
 
     def __iter__(self) -> Iterator[FileBackend]:
@@ -54,8 +55,6 @@ def split_by_class(
             "give more memory",
             hint="memory",
         )
-    workspace = Workspace(backend.memory)
-    folder = workspace.folder / "parts"
     keys = [f"c{place}" for place in range(len(names))]
     with engine_errors(backend.name):
         relation: Any = comparable(backend.lazy(wanted)).to_native()
@@ -70,9 +69,10 @@ def split_by_class(
             raise record_without_person(person)
         sql = _by_records(keys, parts) if person is None else _by_people(keys, person_key, parts)
         with_parts: Any = relation.query("whole_table", sql)
-        with_parts.write_parquet(str(folder), partition_by=["part"], compression="lz4")
+        folder = backend.folder_to_write()
+        with_parts.write_parquet(str(folder.path / "parts"), partition_by=["part"], compression="lz4")
     backend.check_unchanged()
-    return ClassParts(backend, wanted, workspace, sorted(folder.rglob("*.parquet")))
+    return ClassParts(backend, wanted, folder)
 
 
 def count_people(backend: Backend, names: Sequence[str], person: str) -> ClassCounts:

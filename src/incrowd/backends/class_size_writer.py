@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from incrowd.backends.base import Backend
 
 CLASS_SIZE = "class_size"
+_ROWS_TOGETHER = 100_000
 
 
 def write_with_class_sizes(
@@ -76,14 +77,17 @@ def _with_class_sizes(backend: Backend, names: Sequence[str]) -> nw.LazyFrame[An
 
 @contextmanager
 def written_by_duckdb(frame: nw.LazyFrame[Any], out: str, *, force: bool, table: str) -> Iterator[dict[int, int]]:
-    """Let DuckDB write a relation to a file, which gets its name if the block succeeds.
+    """Write a relation of DuckDB, which opens no file itself, to a file that gets its name if the block succeeds.
 
     Yields:
         The number of written records of each class size.
     """
     with written_whole(out, force=force) as temporary:
         with engine_errors(table):
-            frame.to_native().write_parquet(str(temporary), compression="zstd", use_tmp_file=False)
+            batches = frame.to_native().to_arrow_reader(_ROWS_TOGETHER)
+            with pq.ParquetWriter(temporary, batches.schema, compression="zstd") as writer:
+                for batch in batches:
+                    writer.write_batch(batch)
         yield _tally(temporary)
 
 

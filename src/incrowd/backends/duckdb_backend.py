@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import threading
@@ -17,6 +18,7 @@ import pyarrow.parquet as pq
 from incrowd._support import frames as nw
 from incrowd._support.files import file_state
 from incrowd._support.private_folders import PrivateFolder
+from incrowd.backends.arrow_columns import is_bytes, plain_type, value_type
 from incrowd.backends.base import Backend
 from incrowd.backends.counts import MemoryNeeds
 from incrowd.backends.engine_errors import disk_errors
@@ -35,13 +37,15 @@ _opening = threading.Lock()
 class Workspace:
     """A temporary directory with an embedded DuckDB that has a memory limit and spills into the directory.
 
-    Both are removed with this object; the database is opened when it is first used.
+    Both are removed with this object; the database is opened when it is first used. It opens no files but
+    `sources` and those of the directory, and its configuration is locked.
     """
 
     def __init__(self, memory: int) -> None:
         with disk_errors(Path("the temporary folder")):
             private = PrivateFolder()
         self.folder = private.path
+        self.sources: list[str] = []
         self._memory = memory
         self._opened: list[duckdb.DuckDBPyConnection] = []
         self._of_thread = threading.local()
@@ -62,9 +66,18 @@ class Workspace:
             with _opening:
                 if not self._opened:
                     self._opened.append(duckdb.connect(str(self.folder / "work.duckdb"), config=config))
+                    self._close_off(self._opened[0])
             self._of_thread.connection = self._opened[0].cursor()
         connection: duckdb.DuckDBPyConnection = self._of_thread.connection
         return connection
+
+    def _close_off(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Forbid all files but the named ones, addresses, extensions, and changes of the configuration."""
+        paths = [form for path in self.sources for form in (path, _without_wildcards(path))]
+        for option, allowed in (("allowed_directories", [str(self.folder)]), ("allowed_paths", paths)):
+            connection.execute(f"SET {option} = [{_strings(allowed)}]")
+        connection.execute("SET enable_external_access = false")
+        connection.execute("SET lock_configuration = true")
 
     def close(self) -> None:
         """Close the database and remove the directory."""
@@ -123,6 +136,8 @@ class FileBackend(Backend):
 
         self._paths, self._kind = list(paths), kind
         self._workspace = workspace  # a reference: without one, its files and relations would be deleted
+        if workspace is not None:
+            workspace.sources += self._paths
         self._is_own = is_own
         self._conversions = conversions or {}
         try:
@@ -135,6 +150,7 @@ class FileBackend(Backend):
             damaged = name if len(paths) == 1 else Path(paths[0]).name  # never the path of a private copy
             raise InputError(f"{damaged} is not a {kind} file that can be read; it may be cut short") from None
         self._stored_as = dict(zip(stored, stored, strict=True)) if stored_as is None else stored_as
+        self._registered = itertools.count()
         self._state_when_opened = [file_state(path) for path in self._paths]
         super().__init__(stored if stored_as is None else list(stored_as), name=name, memory=memory, needs=needs)
 
@@ -206,7 +222,8 @@ class FileBackend(Backend):
     def _read_types(self) -> dict[str, pa.DataType]:
         schema = self._dataset.schema
         stored = {name: schema.field(self._stored_as[name]).type for name in self.columns}
-        return stored | {name: conversion.type for name, conversion in self._conversions.items()}
+        stored |= {name: conversion.type for name, conversion in self._conversions.items()}
+        return {name: plain_type(kind) for name, kind in stored.items()}
 
     def bytes_to_count(self, names: Sequence[str]) -> int:
         """Estimated bytes: per row a key and the codes of two columns, and twice the size of the two widest columns."""
@@ -232,20 +249,26 @@ class FileBackend(Backend):
         """The named columns through DuckDB, which reads the files itself and spills to disk if necessary."""
         stored = self._dataset.schema
         folded = {column.lower() for column in stored.names}
-        if len(folded) < len(stored.names) or any(
-            pa.types.is_decimal256(stored.field(self._stored_as[name]).type) for name in names
-        ):
+        if len(folded) < len(stored.names):
             raise UnsupportedError(
                 "the database that takes over past the memory limit cannot tell these columns apart: names that differ "
-                "only in capital letters, or decimals of more than 38 digits; rename or round them, or give more memory"
+                "only in capital letters; rename them, or give more memory"
             )
+        for name in names:
+            kind = stored.field(self._stored_as[name]).type
+            if not _is_held(kind):
+                raise UnsupportedError(
+                    f"the database that takes over past the memory limit does not hold {kind}, the type of {name}; "
+                    "store the column as text or numbers, or give more memory"
+                )
         connection = self.connection()
-        source = "rows"
         if self._kind == "parquet":
-            files = ", ".join("'" + _literal(path) + "'" for path in self._paths)
+            files = _strings([_without_wildcards(path) for path in self._paths])
             source = f"read_parquet([{files}], hive_partitioning=false)"
         else:
-            connection.register("rows", self._dataset)
+            fields = [stored.field(column) for column in sorted({self._stored_as[name] for name in names})]
+            source = f"rows{next(self._registered)}"  # without columns of types that DuckDB does not have
+            connection.register(source, self._dataset.replace_schema(pa.schema(fields)))
         columns = ", ".join(f"{self._as_sql(name)} AS c{place}" for place, name in enumerate(names))
         return nw.from_native(connection.sql(f"SELECT {columns} FROM {source}"))
 
@@ -255,10 +278,18 @@ class FileBackend(Backend):
 
     def connection(self) -> duckdb.DuckDBPyConnection:
         """The embedded DuckDB, opened when it is first needed."""
+        return self._opened_workspace().connection
+
+    def folder_to_write(self) -> PrivateFolder:
+        """A new private folder in the workspace, outside of which the embedded DuckDB writes nothing."""
+        return PrivateFolder(inside=self._opened_workspace().folder)
+
+    def _opened_workspace(self) -> Workspace:
         with _opening:
             if self._workspace is None:
                 self._workspace = Workspace(self.memory)
-        return self._workspace.connection
+                self._workspace.sources += self._paths
+        return self._workspace
 
     def _as_sql(self, name: str) -> str:
         """SQL for a column's values."""
@@ -266,6 +297,19 @@ class FileBackend(Backend):
         return stored if conversion is None else conversion.in_sql(stored)
 
 
-def _literal(path: str) -> str:
-    """A path as an SQL string, with the wildcards of DuckDB's patterns escaped."""
-    return re.sub(r"([*?\[])", r"[\1]", path).replace("'", "''")
+def _is_held(kind: pa.DataType) -> bool:
+    """True if DuckDB tells the values of a type apart as `plain_column` does."""
+    types, values = pa.types, value_type(kind)
+    if types.is_decimal(values):
+        return bool(types.is_decimal128(values) and values.scale >= 0)
+    return bool(plain_type(values) == values or is_bytes(values) or types.is_date(values) or types.is_null(values))
+
+
+def _without_wildcards(path: str) -> str:
+    """A path as a pattern of DuckDB that only this path matches."""
+    return re.sub(r"([*?\[])", r"[\1]", path)
+
+
+def _strings(texts: Sequence[str]) -> str:
+    """Texts as a list of SQL strings."""
+    return ", ".join("'" + text.replace("'", "''") + "'" for text in texts)

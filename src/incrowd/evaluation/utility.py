@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from incrowd._support.distinct import first_places
 from incrowd.backends import Coded, class_numbers, pack
+from incrowd.backends.arrow_columns import as_floats
 from incrowd.errors import InputError
 from incrowd.evaluation.labels import LabelMeanings
 from incrowd.evaluation.regressions import (
@@ -29,7 +30,7 @@ from incrowd.evaluation.regressions import (
     sigmoid,
     with_constant,
 )
-from incrowd.protection.problem import as_floats, moments
+from incrowd.protection.problem import moments
 from incrowd.protection.recoding import as_text
 from incrowd.results import Result, Statement
 from incrowd.special import NORMAL_QUANTILE

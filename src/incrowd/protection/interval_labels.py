@@ -14,8 +14,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded
+from incrowd.backends.arrow_columns import as_floats
 from incrowd.errors import InputError
-from incrowd.protection.problem import as_days, as_floats, offset_of
+from incrowd.protection.problem import as_days, offset_of
 from incrowd.protection.recoding import (
     ANYTHING,
     as_text,

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from incrowd._support.distinct import first_places
 from incrowd.backends import Coded, class_numbers, encode, pack
+from incrowd.backends.arrow_columns import as_floats
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.hierarchies import Hierarchy, covered_by_labels
 from incrowd.protection.merge_classes import order_near
@@ -63,7 +64,7 @@ class _Values:
         if column.has_distances and (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
             days = as_days(column.values).to_numpy(zero_copy_only=False)
         elif column.has_distances and not pa.types.is_temporal(kind):
-            numbers = column.values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+            numbers = as_floats(column.values)
         return cls(texts, places, numbers, days)
 
     def covered(self, label: str | None) -> NDArray[np.bool_]:

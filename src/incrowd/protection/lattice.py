@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 
 from incrowd._support.distinct import run_starts
 from incrowd.backends import Coded, pack
+from incrowd.backends.arrow_columns import as_floats
 from incrowd.protection.hierarchies import Hierarchy, Level, is_category
 from incrowd.protection.interval_labels import Labels, label_groups
-from incrowd.protection.problem import Problem, as_days, as_floats, offset_of
+from incrowd.protection.problem import Problem, as_days, offset_of
 from incrowd.special import Floats
 
 _MOST_VALUES = 256  # values that are compared with each other; all rarer values start as one set

@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from incrowd._support.distinct import run_starts
 from incrowd.backends import Coded, class_numbers, encode, pack
+from incrowd.backends.arrow_columns import as_floats
 from incrowd.errors import InputError
 from incrowd.protection.hierarchies import Hierarchy, covered_by_labels
-from incrowd.protection.problem import TICKS, as_floats, offset_of, require_known
+from incrowd.protection.problem import TICKS, offset_of, require_known
 from incrowd.protection.protect_options import OutputKind
 from incrowd.protection.recoding import ANYTHING, as_days_if_whole, as_text, as_written, find_kept, labels_of_codes
 from incrowd.tables import Anything, Interval, Prefix, Table, parse_generalised, read_table

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded
+from incrowd.backends.arrow_columns import as_floats
 from incrowd.errors import InputError
 from incrowd.protection.protect_options import Aim, DiversityKind
 from incrowd.tables import Table
@@ -252,19 +253,6 @@ def as_days(values: pa.Array) -> pa.Array:
     if pa.types.is_timestamp(values.type):
         values = values.cast(pa.timestamp(values.type.unit))
     return values.cast(pa.date32(), safe=False)
-
-
-def as_floats(values: pa.Array, first: int = 0) -> NDArray[np.float64]:
-    """Numbers, dates and times as floats, minus the offset `first`."""
-    kind = values.type
-    if pa.types.is_date32(kind) or pa.types.is_time32(kind):
-        values = values.cast(pa.int32())
-    elif pa.types.is_temporal(kind):
-        values = values.cast(pa.int64())
-    if first:
-        values = pa.array([None if value is None else float(value - first) for value in values.to_pylist()])
-    floats: NDArray[np.float64] = values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-    return floats
 
 
 def moments(column: Coded, place: NDArray[np.float64], tally: NDArray[np.int64] | None = None) -> tuple[float, float]:

@@ -11,10 +11,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded, class_numbers
+from incrowd.backends.arrow_columns import as_floats
 from incrowd.errors import InputError
 from incrowd.protection.hierarchies import Hierarchy
 from incrowd.protection.outputs import from_positions
-from incrowd.protection.problem import TICKS, as_floats, offset_of
+from incrowd.protection.problem import TICKS, offset_of
 from incrowd.wording import number
 
 _HOUR = 3_600

@@ -16,6 +16,7 @@ from incrowd._support.compressed_files import ZIP
 from incrowd._support.files import file_state
 from incrowd._support.memory import memory_in_bytes
 from incrowd.backends.arrow_columns import as_text
+from incrowd.backends.base import ArrowRows
 from incrowd.backends.engines import Engine, choose_engine, open_frame
 from incrowd.backends.scales import Scale, check_scales, parse_scale
 from incrowd.backends.sql.database import open_database
@@ -286,6 +287,8 @@ def _from_frame(source: Any, memory: int, *, name: str = "the table") -> Table:
             frame = pa.table({name: _as_column(values) for name, values in source.items()})
         except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, ValueError):
             raise InputError("a mapping must give every column, by its name, the same number of values") from None
+    if isinstance(frame, pa.Table):
+        return Table(ArrowRows(frame, name=name, memory=memory), native=frame)
     try:
         wrapped = nw.from_native(frame)
         schema = wrapped.collect_schema()

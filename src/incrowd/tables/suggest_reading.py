@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from incrowd.backends.arrow_columns import is_text
+from incrowd.backends.arrow_columns import is_text, without_dictionary
 from incrowd.backends.scales import ScaleKind
 from incrowd.tables.code_systems import recognise_codes
 from incrowd.tables.guess_scales import CODED_TOPICS
@@ -56,7 +56,7 @@ def suggest_scales(table: Table, columns: Sequence[SuggestedRole]) -> dict[str, 
     places = {
         name
         for name, column in _cells(table, [one.column for one in unsaid if one.kind == "text"])
-        if recognise_codes(name, _texts(column.unique().drop_null().cast(pa.string())))
+        if recognise_codes(name, _texts(without_dictionary(column.unique().drop_null())))
     }
     scales: dict[str, ScaleKind] = {}
     for one in unsaid:

@@ -30,7 +30,7 @@ from incrowd.web.uploads import Store, check_unpacked, ending_of, shown_name
 
 _SAVE_EVERY = 1.0  # seconds
 # imported before a thread starts: two threads that are the first to use them can wait for each other
-_NATIVE = ("duckdb", "narwhals.stable.v2", "numba", "pyarrow.dataset")
+_NATIVE = ("duckdb", "narwhals.stable.v2", "incrowd._support.compiled", "pyarrow.dataset")
 _log = logging.getLogger("incrowd.web")
 _DEFAULT_READING = Reading()
 # with all columns of the demo nearly everybody is unique; these start as "other", and a user can change their roles

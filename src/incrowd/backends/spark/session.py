@@ -125,6 +125,7 @@ def _settings(memory: int) -> dict[str, str]:
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "FATAL",
+        "spark.executorEnv.PYTHONSAFEPATH": "1",  # workers import nothing from the folder that they were started in
         "spark.driver.memory": f"{1024 + memory // 4_000_000}m",
         "spark.driver.maxResultSize": str(max(1 << 30, memory // 4)),  # the size of results is checked by the callers
     }

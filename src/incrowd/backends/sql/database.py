@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from incrowd._support import frames as nw
 from incrowd._support.addresses import DATABASES, scheme_of
+from incrowd._support.private_folders import PrivateFolder
 from incrowd.backends.base import Backend
 from incrowd.backends.counts import ClassCounts
 from incrowd.backends.duckdb_backend import Conversion, FileBackend, Workspace
@@ -141,6 +142,10 @@ class DatabaseBackend(Backend):
     def relation_of(self, rows: pa.Table) -> nw.LazyFrame[Any]:
         """A small table as a relation of the DuckDB that reads the copy, to be joined with it."""
         return self._copied().relation_of(rows)
+
+    def folder_to_write(self) -> PrivateFolder:
+        """A folder that the DuckDB that reads the copy may write to."""
+        return self._copied().folder_to_write()
 
     def bytes_to_count(self, names: Sequence[str]) -> int | None:
         """Estimated memory for counting the copy; None while the database counts."""

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.backends import encode
+from incrowd.backends.arrow_columns import as_floats
 from incrowd.tables.roles.column_role import SuggestedRole
 from incrowd.tables.roles.names import find_topics
 from incrowd.tables.table import Table
@@ -98,4 +99,4 @@ def is_share(table: Table, one: SuggestedRole) -> bool:
 def _values(table: Table, one: SuggestedRole) -> NDArray[np.float64]:
     """The distinct numbers of a column, in ascending order."""
     (column,) = encode(table, [one.column])
-    return np.asarray(column.values.slice(0, column.filled_size).cast("float64").to_numpy(zero_copy_only=False))
+    return as_floats(column.values.slice(0, column.filled_size))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from incrowd._support.distinct import count_in_order
 from incrowd._support.memory import require_memory
-from incrowd.backends.arrow_columns import count_entries, is_text
+from incrowd.backends.arrow_columns import count_entries, is_text, without_dictionary
 from incrowd.backends.counts import ColumnCounts
 from incrowd.errors import InputError
 from incrowd.tables.generalised import parse_generalised
@@ -133,7 +133,7 @@ def _look(name: str, column: pa.ChunkedArray, memory: int) -> ColumnFacts:
             counted = _count_texts(column)
             nulls = len(column) - int(counted.times.sum())
             return _facts(name, column.type.value_type, counted, len(counted.values), nulls, len(column))
-        column = column.cast(column.type.value_type)
+        column = without_dictionary(column)
     counted = _count_values(column)
     facts = _facts(name, column.type, counted, len(counted.values), column.null_count, len(column))
     if facts.kind not in {"integer", "number"} or not facts.distinct:
