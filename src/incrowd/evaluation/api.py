@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded, encode
 from incrowd.backends.arrow_columns import without_dictionary
-from incrowd.classes import assign_classes, indistinguishable_groups
+from incrowd.classes import Classes, assign_classes, indistinguishable_groups
 from incrowd.errors import ColumnNotFoundError, InputError
 from incrowd.evaluation.boxes import Uniques, unique_records
-from incrowd.evaluation.disclosure import attribute_disclosure
+from incrowd.evaluation.disclosure import Disclosure, attribute_disclosure
 from incrowd.evaluation.labels import LabelMeanings, read_labels
 from incrowd.evaluation.loss import Loss, changed_cells, correlations, granularity, information_loss
 from incrowd.evaluation.result import ColumnCost, Evaluation
@@ -54,8 +54,8 @@ def evaluate(
         protected: the table after protection, by any tool.
         quasi_identifiers: the columns that an attacker may know.
         sensitive: the sensitive columns.
-        secret: a value of the sensitive column (give one column then), or a range: (10, 20) with both ends,
-            (100_000, None) everything above, (None, 5) everything below.
+        secret: a value of the sensitive column (give one column then), a list of values that count as one secret, or
+            a range: (10, 20) with both ends, (100_000, None) everything above, (None, 5) everything below.
         person: the column that identifies the person of each record, if people have several.
         hierarchies: by column, the meaning of labels that are neither ranges nor sets.
         kept_rows: if rows were dropped or put in random order, the original's row that each protected row was made
@@ -69,7 +69,7 @@ def evaluate(
         Risk, loss, disclosure and utility.
 
     Raises:
-        InputError: a column is missing, or a label cannot be read.
+        InputError: a column is missing, a label cannot be read, or no record has the secret.
         UnsupportedError: rows have no order.
 
     >>> before = {"age": [30, 31, 62, 64]}
@@ -115,10 +115,15 @@ def evaluate(
         **cost._asdict(),
         discernibility=int((records**2).sum()) + suppressed * before.rows,
         sensitive=tuple(measure_diversity(groups.numbers, column) for column in columns),
-        disclosure=attribute_disclosure(groups, columns[0], secret) if secret is not None else None,
+        disclosure=None if secret is None else _disclosure(groups, columns[0], secret, before),
         notes=(*notes, *scale_notes),
         utility=measured_utility,
     )
+
+
+def _disclosure(groups: Classes, column: Coded, secret: Any, before: Table) -> Disclosure:
+    (original,) = encode(before, [column.name])
+    return attribute_disclosure(groups, column, secret, original=original)
 
 
 def _read_meanings(
