@@ -57,9 +57,9 @@ def attribute_disclosure(classes: Classes, column: Coded, secret: Any, *, origin
     (3, 2)
     """
     is_holder, words = _holders(column, secret)
-    absent = ~is_holder.any(axis=1)
+    absent: NDArray[np.bool_] = ~np.any(is_holder, axis=1)
     if original is not None and absent.any():
-        absent &= ~_holders(original, secret)[0].any(axis=1)
+        absent = absent & ~np.any(_holders(original, secret)[0], axis=1)
     if absent.any():
         raise InputError(_no_record_has(column.name, secret, absent))
     holders = is_holder.any(axis=0)[column.codes]
