@@ -57,12 +57,12 @@ def attribute_disclosure(classes: Classes, column: Coded, secret: Any, *, origin
     (3, 2)
     """
     is_holder, words = _holders(column, secret)
-    absent: NDArray[np.bool_] = ~np.any(is_holder, axis=1)
+    absent = np.asarray(~is_holder.any(axis=1))
     if original is not None and absent.any():
-        absent = absent & ~np.any(_holders(original, secret)[0], axis=1)
+        absent &= np.asarray(~_holders(original, secret)[0].any(axis=1))
     if absent.any():
         raise InputError(_no_record_has(column.name, secret, absent))
-    holders = is_holder.any(axis=0)[column.codes]
+    holders = np.asarray(is_holder.any(axis=0))[column.codes]
     records = np.bincount(classes.numbers)
     with_secret = np.bincount(classes.numbers, weights=holders).astype(np.int64)
     certain = (with_secret == records) & (records > 0)
@@ -107,9 +107,7 @@ def _holders(column: Coded, secret: Any) -> tuple[NDArray[np.bool_], str]:
             raise InputError(f"the list of secret values of {column.name!r} is empty; name one at least")
         rows = [_mask(pc.equal(values, pa.scalar(value).cast(values.type))) for value in named]
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError):
-        raise InputError(
-            f"the secret for {column.name!r} is of another type than the column ({values.type})"
-        ) from None
+        raise InputError(f"the secret for {column.name!r} is of another type than the column ({values.type})") from None
     return np.array(rows), "a value" if len(named) == 1 else f"any of {len(named):,} values"
 
 
