@@ -192,6 +192,7 @@ def every_result(results):
         forecast_table(table, at=["city"], quasi_identifiers=names, population=5_000),
         leaks.leak_risk(sizes, 20),
         leaks.named_people(sizes, 20),
+        leaks.learnt_secrets(table, 20, quasi_identifiers=["age"], sensitive="illness"),
         leaks.simulate_leak(sizes, 20, trials=50),
         leaks.largest_leak(sizes, at_most=0.2),
         leaks.smallest_k(people=60, leaked=20, at_most=0.2),

@@ -7,12 +7,12 @@ from scipy.optimize import minimize
 
 from incrowd.curves import Curve
 from incrowd.pitman_yor import PitmanYor
-from incrowd.pitman_yor.curve_fit import H_LIMITS, usable_points
+from incrowd.pitman_yor.curve_fit import limits_of_fit, model_at_coordinates, usable_points
 from incrowd.pitman_yor.kernels import best_start, weigh_residuals
 from incrowd.pitman_yor.model import discount_and_concentration, expected_correctness
 from incrowd.special import Floats
 
-_STARTS = np.geomspace(0.5, 45.0, 24), np.linspace(-0.95, 0.95, 9)
+_STARTS = 24
 
 
 def published_loss(parameters: Floats, curve: Curve) -> Floats:
@@ -31,8 +31,9 @@ def fit_as_published(curve: Curve) -> PitmanYor:
     0.21
     """
     sizes, values, weights = usable_points(curve, "correctness", "log")
-    points = sizes, values, np.sqrt(weights), False
+    points = sizes, 1.0 - values, np.sqrt(weights), False
     residuals = np.empty(sizes.size)
+    limits = limits_of_fit(float(sizes[-1]))
 
     def loss(at: Floats) -> float:
         """`published_loss`, compiled."""
@@ -40,9 +41,9 @@ def fit_as_published(curve: Curve) -> PitmanYor:
 
     found = minimize(
         loss,
-        np.array(best_start(*_STARTS, *points)),
+        np.array(best_start(*(np.linspace(*limit, _STARTS) for limit in limits), *points)),
         method="Nelder-Mead",
-        bounds=(H_LIMITS, (-1.0, 1.0)),
-        options={"xatol": 1e-4, "fatol": 1e-12, "maxiter": 400},
+        bounds=limits,
+        options={"xatol": 1e-5, "fatol": 1e-14, "maxiter": 400},
     )
-    return PitmanYor.from_entropy(h=float(found.x[0]), gamma=float(found.x[1]))
+    return model_at_coordinates(*found.x)

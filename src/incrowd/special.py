@@ -1,7 +1,7 @@
 """Ratios of gamma functions and of binomial coefficients without numerical cancellation.
 
-With h up to 80 nats the concentration reaches 1e69, where `lgamma(x + d) - lgamma(x)` has no correct digit. So this
-module never subtracts logarithms of gamma functions: it adds `log1p` of small numbers.
+With h(1 − γ) up to 300 nats the concentration reaches 1e130, where `lgamma(x + d) - lgamma(x)` has no correct digit. So
+this module never subtracts logarithms of gamma functions: it adds `log1p` of small numbers.
 """
 
 from __future__ import annotations

@@ -219,3 +219,20 @@ def test_what_the_planner_accepts_passes_the_command_and_one_less_fails(capsys, 
     most = largest_leak(uniform_sizes(840, k - 1), at_most=at_most).leaked
     assert run(capsys, *table, "--k", k - 1, "--leaked", most)[0] == 0
     assert run(capsys, *table, "--k", k - 1, "--leaked", most + 1)[0] == 1
+
+
+def test_secrets_are_learnt_without_a_name(capsys, tmp_path):
+    path = tmp_path / "ill.csv"
+    path.write_text(
+        "age,ill\n" + "".join(f"{age},{ill}\n" for age, ills in enumerate(("aab", "ccc", "abcd")) for ill in ills)
+    )
+    options = (str(path), "--qi", "age", "--sensitive", "ill", "--leaked", "5")
+    code, out, _ = run(capsys, *options, "--secret-known", "1", "--json")
+    (secrets,) = json.loads(out)["secrets"]
+    assert code == 0
+    assert (secrets["learnt"], secrets["worst_leaked"]) == (pytest.approx(0.396, abs=5e-4), 5)
+    assert secrets["named"]["probability"] > json.loads(out)["risks"][0]["probability"]
+    code, out, _ = run(capsys, *options, "--at-most", "0.31")  # naming is within, but a secret is learnt more often
+    assert (code, "39.6%" in out, "no secret may have more than 1/2" in out) == (1, True, True)
+    code, _, err = run(capsys, "--people", "100", "--k", "5", "--leaked", "5", "--sensitive", "ill")
+    assert (code, "--sensitive" in err) == (2, True)

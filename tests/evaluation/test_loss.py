@@ -78,6 +78,34 @@ def test_attribute_disclosure_by_eq_5():
         evaluate(before, before, quasi_identifiers=["age"], sensitive=["pay"], secret="lots")
 
 
+@pytest.mark.paper("proper-anonymization", "eq. 5")
+def test_a_set_of_values_is_one_secret_by_enumeration_of_classes():
+    random = np.random.default_rng(0)
+    values = np.array(["lung", "breast", "flu", "none"])
+    for _ in range(30):
+        ages, ills = random.integers(0, 5, 12), values[random.integers(0, 4, 12)]
+        if not {"lung", "breast"} <= set(ills):
+            continue
+        table = {"age": ages, "ill": ills.tolist()}
+        cancer = [ill in ("lung", "breast") for ill in ills]
+        sure = [has and all(cancer[j] for j in range(12) if ages[j] == ages[i]) for i, has in enumerate(cancer)]
+        for secret in (["lung", "breast"], ("lung", "breast"), {"breast", "lung"}):
+            found = evaluate(table, table, quasi_identifiers=["age"], sensitive=["ill"], secret=secret).disclosure
+            assert (found.records, found.disclosed, found.secret) == (sum(cancer), sum(sure), "any of 2 values")
+
+
+def test_a_secret_that_nobody_has_is_refused_unless_protection_removed_it():
+    before = {"age": [1, 1, 2], "ill": ["flu", "flu", "lung"], "pay": [1, 2, 3]}
+    for column, secret in (("ill", "lungg"), ("ill", ["lung", "brest"]), ("pay", (10, None)), ("pay", (7, 9))):
+        with pytest.raises(InputError, match="no record has"):
+            evaluate(before, before, quasi_identifiers=["age"], sensitive=[column], secret=secret)
+    with pytest.raises(InputError, match="empty"):
+        evaluate(before, before, quasi_identifiers=["age"], sensitive=["ill"], secret=[])
+    after = {"age": [1, 1], "ill": ["flu", "flu"]}
+    found = evaluate(before, after, quasi_identifiers=["age"], sensitive=["ill"], secret="lung").disclosure
+    assert (found.records, found.disclosed, found.risk) == (0, 0, 0.0)
+
+
 def test_a_secret_is_read_as_the_columns_type_and_a_range_has_both_ends():
     before = {"age": [1, 1, 2, 2], "code": ["1", "1", "2", "x"], "pay": [10, 20, 20, 30]}
     for secret in (1, "1"):

@@ -2,8 +2,10 @@
 
 import math
 
+import mpmath as mp
 import numpy as np
 import pytest
+from tests.pitman_yor import oracle
 
 from incrowd import ClassSizes, InputError, UnsupportedError, correctness_curve, fit_curve
 from incrowd.curves import Curve
@@ -28,6 +30,48 @@ def test_points_of_the_law_give_the_law_back(h, gamma, metric, weighting):
     fit = fit_curve(SIZES, **{metric: getattr(model, metric)(SIZES)}, weighting=weighting)
     assert (fit.h, fit.gamma) == (pytest.approx(h, rel=1e-3), pytest.approx(gamma, abs=2e-3))
     assert fit.residual < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("n", "shares", "h", "gamma", "at", "forecast"),
+    [
+        ([12, 90, 800], [0.9998, 0.99845, 0.9925], 157.1, 0.964, [8000, 1e6, 8e9], [0.980, 0.950, 0.896]),
+        ([1e6, 1e7], [0.9971, 0.9960], 2088, 0.9965, [8e9], [0.9928]),
+        ([1e3, 1e4, 1e5, 1e6], [0.9990, 0.9984, 0.9978, 0.9971], 3593, 0.99915, [8e9], [0.9946]),
+    ],
+)
+@pytest.mark.paper("scaling-law", "eq. 4")
+def test_accurate_techniques_reach_the_least_loss(n, shares, h, gamma, at, forecast):
+    """The minima of eq. 4 in 60 digits, by a global search of mpmath's formula, are at these models."""
+    fit = fit_curve(n, correctness=shares)
+    assert (fit.h, fit.gamma) == (pytest.approx(h, rel=1e-3), pytest.approx(gamma, abs=2e-4))
+    assert fit.model.correctness(at) == pytest.approx(forecast, abs=6e-4)
+    assert not fit.ends_at_limit
+
+    def loss(model):
+        with mp.workdps(60):
+            d, alpha = mp.mpf(model.d), mp.mpf(model.alpha)
+            return sum(
+                mp.log(size) * (oracle.correctness(d, alpha, size) - share) ** 2
+                for size, share in zip(n, shares, strict=True)
+            )
+
+    near = loss(fit.model)
+    assert float(near) == pytest.approx(fit.loss, rel=1e-5, abs=1e-25)
+    for d, alpha in ((1.0, 1.05), (1.0, 0.95), (1.05, 1.0), (0.95, 1.0)):
+        assert loss(PitmanYor(1 - (1 - fit.model.d) * d, fit.model.alpha * alpha)) > near
+
+
+@pytest.mark.parametrize(("h", "gamma"), [(150, 0.96), (900, 0.99), (3000, 0.998), (60, 0.7), (200, 0.85)])
+def test_points_of_an_accurate_law_give_the_law_back(h, gamma):
+    model = PitmanYor.from_entropy(h=h, gamma=gamma)
+    sizes = np.geomspace(100, 1e12, 30).round()
+    fit = fit_curve(sizes, correctness=model.correctness(sizes))
+    assert (fit.h, fit.gamma) == (pytest.approx(h, rel=2e-3), pytest.approx(gamma, rel=2e-3))
+
+
+def test_a_fit_that_ends_at_a_limit_of_its_search_says_so():
+    assert fit_curve([1e3, 1e6], correctness=[0.999_999, 0.999_992]).ends_at_limit
 
 
 def test_a_finite_curve_is_seen_as_finite():

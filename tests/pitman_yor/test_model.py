@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from incrowd import InputError
 from incrowd.pitman_yor import PitmanYor
-from incrowd.pitman_yor.kernels import law
+from incrowd.pitman_yor.kernels import model_at, shortfall
 from incrowd.pitman_yor.model import discount_and_concentration, expected_correctness, expected_uniqueness
 from incrowd.special import inverse_digamma, log_beta_binomial, log_chance_missed, log_steps
 
@@ -154,8 +154,25 @@ def test_the_compiled_law_is_the_same_law():
     n = np.floor(10 ** random.uniform(0, 12, 400))
     d, alpha = discount_and_concentration(h, gamma)
     for unique, expected in ((False, expected_correctness), (True, expected_uniqueness)):
-        compiled = [law(*row, unique) for row in zip(d, alpha, n, strict=True)]
-        assert np.allclose(compiled, expected(d, alpha, n), rtol=0, atol=1e-12)
+        compiled = [shortfall(*row, unique) for row in zip(1 - d, 1 + alpha, n, strict=True)]
+        assert np.allclose(compiled, 1 - expected(d, alpha, n), rtol=0, atol=1e-12)
+
+
+@pytest.mark.paper("scaling-law", "eq. 2", "eq. 12", "eq. 13")
+def test_what_accurate_techniques_miss_agrees_with_mpmath_in_every_digit():
+    random = np.random.default_rng(0)
+    for _ in range(150):
+        tail, most = 10 ** random.uniform(-5, 0.5), random.uniform(0, 40)
+        c, x = model_at(math.log(tail), most * random.choice([1.0, 0.03, 1e-5]))
+        n = float(np.floor(10 ** random.uniform(0.31, 12)))
+        with mp.workdps(140):
+            c_, x_ = mp.mpf(c), mp.mpf(x)
+            if x_ <= c_:
+                continue
+            kappa = (mp.gammaprod([x_, n + x_ - c_], [x_ - c_, n + x_ - 1]) - x_ + 1) / (n * (1 - c_))
+            alone = mp.gammaprod([x_, n - 1 + x_ - c_], [x_ - c_, n + x_ - 1])
+            truth = float(1 - kappa), float(1 - alone)
+        assert (shortfall(c, x, n, False), shortfall(c, x, n, True)) == pytest.approx(truth, rel=1e-11, abs=0)
 
 
 @given(st.floats(-200, 200))

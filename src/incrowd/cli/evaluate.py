@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from incrowd.tables import Table
 
 Secret = Annotated[
-    str | None, Option("--secret", help="What about it: a value, '>100000', '<5' or '10..20' (both ends).")
+    str | None, Option("--secret", help="What about it: values with commas, '>100000', '<5' or '10..20' (both ends).")
 ]
 
 
@@ -48,7 +48,7 @@ def evaluate_table(
     from incrowd.tables import read_table
 
     secrets = options.parse_names(sensitive, table.columns)
-    secret_value = read_secret(secret, secrets)
+    secret_value = read_secret(secret, secrets, table)
     after = join_bounds(read_table(protected), table.columns)
     quasi_identifiers = options.parse_names(qi, after.columns)
     if not quasi_identifiers and (marked := _columns_of_mark(table, after)):
@@ -96,11 +96,10 @@ def _columns_of_mark(table: Table, after: Table) -> list[str]:
     return []
 
 
-def read_secret(given: str | None, sensitive: Sequence[str]) -> Any:
-    """Parse a secret of the sensitive columns: a value, or a range of numbers. Values get the column's type later.
+def read_secret(given: str | None, sensitive: Sequence[str], table: Table) -> Any:
+    """Parse a secret of the sensitive column: values, or a range of numbers. Values get the column's type later.
 
-    >>> read_secret(">100000", ["pay"]), read_secret("10..20", ["pay"]), read_secret("flu", ["illness"])
-    ((100000.0, None), (10.0, 20.0), 'flu')
+    A text with commas names several values, unless it is itself a value of the column.
     """
     if given is None:
         return None
@@ -116,4 +115,11 @@ def read_secret(given: str | None, sensitive: Sequence[str]) -> Any:
             return float(low), float(high)
     except ValueError:
         raise InputError("--secret with >, < or .. needs numbers: '>100000', '<5', '10..20'") from None
-    return given
+    if "," not in given:
+        return given
+    from incrowd.backends import encode
+
+    (column,) = encode(table, sensitive[:1])
+    if given in column.values.to_pylist():
+        return given
+    return [value.strip() for value in given.split(",") if value.strip()]

@@ -11,7 +11,7 @@ import typer
 from typer import Option
 
 from incrowd.cli import command_files, options, terminal
-from incrowd.cli.leak_text import LeakAnswer, plain, show
+from incrowd.cli.leak_text import LeakAnswer, SecretsAnswer, plain, show
 from incrowd.cli.open_tables import opens_table
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.recipients import is_within
@@ -56,6 +56,11 @@ def leak_attack(
     error_rate: Annotated[
         float | None, options.share_option("--error-rate", "With --person: chance that the attacker has a wrong value.")
     ] = None,
+    sensitive: options.Sensitive = None,
+    secret_known: Annotated[
+        float | None,
+        options.share_option("--secret-known", "With --sensitive: chance that the attacker knows a secret rightly."),
+    ] = None,
     plan: Annotated[bool, Option("--plan", help="Show the risk for other k and other leaks.")] = False,
     seed: options.Seed = 0,
     json: options.Json = False,
@@ -68,6 +73,8 @@ def leak_attack(
     The attacker knows the quasi-identifiers and guesses among those who look alike.
 
     [bold]incrowd leak patients.csv --qi age,sex,zip --leaked 10% --targets 1,5,15[/bold]
+
+    [bold]incrowd leak patients.csv --qi age,sex,zip --leaked 10% --sensitive illness[/bold]
 
     [bold]incrowd leak --people 10000 --k 5 --leaked 4000[/bold]
     """
@@ -88,14 +95,40 @@ def leak_attack(
         known = options.quasi_identifiers(qi, table)
         how: dict[str, Any] = {"person": person, "seed": seed, **in_part, **({"trials": simulate} if simulate else {})}
         answer = replace(answer, partial=_simulate_in_part(table, number, known, how))
+    answer = replace(answer, secrets=_secrets(table, number, sensitive, qi, person, secret_known))
     if json:
         terminal.print_json(plain(answer))
     else:
         show(answer)
     if plot is not None:
         command_files.save_figure(_chart(answer), plot, force=force)
-    if at_most is not None and not all(is_within(risk.judged, at_most) for risk in answer.risks):
+    if at_most is not None and not all(is_within(chance, at_most) for chance in answer.judged):
         raise typer.Exit(1)
+
+
+def _secrets(
+    table: Table | None,
+    leaked: int,
+    sensitive: Sequence[str] | None,
+    qi: Sequence[str] | None,
+    person: str | None,
+    known: float | None,
+) -> list[SecretsAnswer]:
+    """What the leak tells about each sensitive column; with partial knowledge of it, also the chance of naming."""
+    from incrowd.leaks import SharedSecrets, learnt_secrets, named_by_secret
+
+    if table is None or not sensitive:
+        if sensitive or known is not None:
+            raise InputError("secrets are in a table: name it and its columns with --sensitive")
+        return []
+    columns: dict[str, Any] = {"quasi_identifiers": options.quasi_identifiers(qi, table), "person": person}
+    answers = []
+    with terminal.show_progress("counting secrets that people share"):
+        for name in options.parse_names(sensitive, table.columns):
+            shared = SharedSecrets.from_table(table, sensitive=name, **columns)
+            named = None if known is None else named_by_secret(shared, leaked, known)
+            answers.append(SecretsAnswer(learnt_secrets(shared, leaked, sensitive=name), known, named))
+    return answers
 
 
 def _simulate_in_part(table: Table, leaked: int, known: Sequence[str], how: Mapping[str, Any]) -> PartialLeak:

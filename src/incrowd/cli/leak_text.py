@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +22,22 @@ from incrowd.wording import (
 
 if TYPE_CHECKING:
     from incrowd.classes import ClassSizes
-    from incrowd.leaks import LeakRisk, LeakSimulation, LeakTable, NamedPeople, PartialLeak
+    from incrowd.leaks import LeakRisk, LeakSimulation, LeakTable, LearntSecrets, NamedPeople, PartialLeak
     from incrowd.leaks.planning import LeakPlan
+
+
+@dataclass(frozen=True, slots=True)
+class SecretsAnswer:
+    """What a leak tells about a sensitive column, and the chance of naming by what is known of it."""
+
+    learnt: LearntSecrets
+    known: float | None
+    named: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The numbers in plain JSON types."""
+        naming = {"known": self.known, "probability": self.named}
+        return self.learnt.to_dict() | ({"named": naming} if self.known is not None else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +56,12 @@ class LeakAnswer:
     plan: LeakPlan | None  # with --at-most: of the fewest targets, who are the easiest to name
     table: LeakTable | None
     partial: PartialLeak | None = None
+    secrets: Sequence[SecretsAnswer] = ()
+
+    @property
+    def judged(self) -> list[float]:
+        """The chances that limits are compared with: of naming, and of learning a secret."""
+        return [*(risk.judged for risk in self.risks), *(answer.learnt.highest for answer in self.secrets)]
 
 
 def plain(answer: LeakAnswer) -> dict[str, Any]:
@@ -55,6 +76,7 @@ def plain(answer: LeakAnswer) -> dict[str, Any]:
         "plan": answer.plan,
         "table": answer.table,
         "partial": answer.partial,
+        "secrets": [secret.to_dict() for secret in answer.secrets],
     }
     return {
         "people": sizes.people,
@@ -96,6 +118,8 @@ def show(answer: LeakAnswer) -> None:
         _show_simulated(answer.simulated)
     if answer.partial:
         _show_partial(answer.partial)
+    for secret in answer.secrets:
+        _show_secrets(secret, answer.plan)
     if answer.plan:
         _show_plan(answer.plan, answer.leaked)
     if answer.table:
@@ -151,6 +175,43 @@ def _show_partial(part: PartialLeak) -> None:
         f"attacker knows {known}, each value wrong with a chance of {percent(part.error_rate)}."
     )
     terminal.table(["", "", "what it means"], part.rates_in_words)
+
+
+def _show_secrets(answer: SecretsAnswer, plan: LeakPlan | None) -> None:
+    """Print what a leak tells without naming anybody."""
+    from incrowd.leaks import smallest_l
+
+    learnt = answer.learnt
+    terminal.heading(f"Secrets in {learnt.column}: an attacker who sees one secret only in a class is sure of it")
+    facts = [
+        ("everybody", percent(learnt.learnt), "their secret is learnt, whether they leaked or not"),
+        ("who leaked", percent(learnt.learnt_if_leaked), "their secret is learnt"),
+        ("highest risk", percent(learnt.highest), "the person whose secret is learnt most often"),
+        ("misled", percent(learnt.wrong), "the attacker is sure of a secret that is not theirs"),
+    ]
+    if answer.known is not None and answer.named is not None:
+        known = f"named by an attacker who knows the secret rightly with {percent(answer.known)}"
+        facts.append(("named", percent(answer.named), known))
+    terminal.facts(facts)
+    terminal.line(
+        f"Most is learnt about everybody from a leak of {learnt.worst_leaked:,} "
+        f"({percent(learnt.worst_leaked / learnt.people)}): {percent(learnt.worst_learnt)}."
+    )
+    if learnt.largest_share < 1.0:
+        terminal.line(
+            f"No secret has more than {percent(learnt.largest_share)} of a class: in a large table no leak tells "
+            f"anybody's secret with a chance above {percent(learnt.bound)}."
+        )
+    else:
+        terminal.line("In at least one class everybody has the same secret: any leak of the class tells it.")
+    if plan is not None:
+        diverse = smallest_l(plan.at_most)
+        room = 1.0 / diverse - learnt.commonest
+        t = f" (t-closeness with t up to {number(room)})" if room > 0 else ""
+        terminal.line(
+            f"To keep that at {number(plan.at_most)} or less for leaks of any size, no secret may have more than "
+            f"1/{diverse} of a class{t}."
+        )
 
 
 def _show_plan(plan: LeakPlan, leaked: int) -> None:

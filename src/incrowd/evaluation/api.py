@@ -16,7 +16,7 @@ from incrowd.backends.arrow_columns import without_dictionary
 from incrowd.classes import Classes, assign_classes, indistinguishable_groups
 from incrowd.errors import ColumnNotFoundError, InputError
 from incrowd.evaluation.boxes import Uniques, unique_records
-from incrowd.evaluation.disclosure import attribute_disclosure
+from incrowd.evaluation.disclosure import Disclosure, attribute_disclosure
 from incrowd.evaluation.labels import LabelMeanings, read_labels
 from incrowd.evaluation.loss import Loss, changed_cells, correlations, granularity, information_loss
 from incrowd.evaluation.result import ColumnCost, Evaluation
@@ -56,8 +56,8 @@ def evaluate(
         quasi_identifiers: the columns that an attacker may know.
         sensitive: the sensitive columns; one that is a quasi-identifier as well is compared within the classes by the
             others.
-        secret: a value of the sensitive column (give one column then), or a range: (10, 20) with both ends,
-            (100_000, None) everything above, (None, 5) everything below.
+        secret: a value of the sensitive column (give one column then), a list of values that count as one secret, or
+            a range: (10, 20) with both ends, (100_000, None) everything above, (None, 5) everything below.
         person: the column that identifies the person of each record, if people have several.
         hierarchies: by column, the meaning of labels that are neither ranges nor sets.
         kept_rows: if rows were dropped or put in random order, the original's row that each protected row was made
@@ -71,7 +71,7 @@ def evaluate(
         Risk, loss, disclosure and utility.
 
     Raises:
-        InputError: a column is missing, or a label cannot be read.
+        InputError: a column is missing, a label cannot be read, or no record has the secret.
         UnsupportedError: rows have no order.
 
     >>> before = {"age": [30, 31, 62, 64]}
@@ -117,7 +117,9 @@ def evaluate(
         **cost._asdict(),
         discernibility=int((records**2).sum()) + suppressed * before.rows,
         sensitive=tuple(measure_diversity(groups[column.name].numbers, column) for column in secret_columns),
-        disclosure=None if secret is None else attribute_disclosure(groups[secrets[0]], secret_columns[0], secret),
+        disclosure=(
+            None if secret is None else _disclosure(groups[secrets[0]], secret_columns[0], secret, before)
+        ),
         notes=(*notes, *scale_notes),
         utility=measured_utility,
     )
@@ -136,6 +138,11 @@ def _group_for_secrets(
         if known:
             groups = indistinguishable_groups(after, known, groups, person)
         yield from ((name, groups) for name in unknown)
+
+
+def _disclosure(groups: Classes, column: Coded, secret: Any, before: Table) -> Disclosure:
+    (original,) = encode(before, [column.name])
+    return attribute_disclosure(groups, column, secret, original=original)
 
 
 def _read_meanings(

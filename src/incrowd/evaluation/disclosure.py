@@ -32,54 +32,98 @@ class Disclosure(Result):
         return self.disclosed / self.records if self.records else 0.0
 
 
-def attribute_disclosure(classes: Classes, column: Coded, secret: Any) -> Disclosure:
-    """Measure attribute disclosure (eq. 5) of a value or a range.
+def attribute_disclosure(classes: Classes, column: Coded, secret: Any, *, original: Coded | None = None) -> Disclosure:
+    """Measure attribute disclosure (eq. 5) of a value, of several values together, or of a range.
 
     Args:
         classes: the class of every record.
         column: the sensitive column.
-        secret: a value, or a range: (low, high) with both ends, (low, None) above, (None, high) below.
+        secret: a value; several values as a list or set, which count as one secret; or a range of numbers or dates as a
+            pair: (low, high) with both ends, (low, None) above, (None, high) below.
+        original: the column before protection: protection may have removed every record with the secret.
 
     Returns:
         How many records have the secret, and for how many of them it is certain.
 
     Raises:
-        InputError: the secret is of another type than the column.
+        InputError: the secret is of another type than the column, or no record has it, not even of the original.
+
+    >>> from incrowd.backends import encode
+    >>> from incrowd.classes import assign_classes
+    >>> from incrowd.tables import read_table
+    >>> table = read_table({"age": [1, 1, 2, 2], "ill": ["lung", "breast", "lung", "flu"]})
+    >>> disclosure = attribute_disclosure(assign_classes(table, ["age"]), encode(table, ["ill"])[0], ["lung", "breast"])
+    >>> disclosure.records, disclosure.disclosed
+    (3, 2)
     """
-    holders = _holders(column, secret)[column.codes]
+    is_holder, words = _holders(column, secret)
+    absent = np.asarray(~is_holder.any(axis=1))
+    if original is not None and absent.any():
+        absent &= np.asarray(~_holders(original, secret)[0].any(axis=1))
+    if absent.any():
+        raise InputError(_no_record_has(column.name, secret, absent))
+    holders = np.asarray(is_holder.any(axis=0))[column.codes]
     records = np.bincount(classes.numbers)
     with_secret = np.bincount(classes.numbers, weights=holders).astype(np.int64)
     certain = (with_secret == records) & (records > 0)
-    words = "a value" if not isinstance(secret, tuple) else _range_in_words(secret)
     return Disclosure(column.name, words, int(holders.sum()), int(with_secret[certain].sum()))
 
 
+def _no_record_has(column: str, secret: Any, absent: NDArray[np.bool_]) -> str:
+    """The message for a secret that nobody has: what was typed and no cell holds may be repeated."""
+    if _is_range(secret):
+        return f"no record has a value of {column!r} {_range_in_words(secret)}; check the limits of the secret"
+    values = [repr(value) for value, missing in zip(_named_values(secret), absent, strict=True) if missing]
+    return f"no record has {', '.join(values)} in {column!r}; check how the secret is written"
+
+
+def _is_range(secret: Any) -> bool:
+    """True for a pair of limits; texts have no order, so a pair of texts names two values."""
+    return isinstance(secret, tuple) and len(secret) == 2 and not any(isinstance(limit, str) for limit in secret)
+
+
+def _named_values(secret: Any) -> list[Any]:
+    """The values that are secret."""
+    if isinstance(secret, set | frozenset):
+        return sorted(secret, key=repr)
+    return list(secret) if isinstance(secret, list | tuple) else [secret]
+
+
 def _range_in_words(secret: tuple[Any, Any]) -> str:
-    low, high = secret
+    low, high = (f"{limit:,.15g}" if isinstance(limit, int | float) else limit for limit in secret)
     if high is None:
-        return f"above {low:,.15g}"
-    return f"below {high:,.15g}" if low is None else f"from {low:,.15g} to {high:,.15g}"
+        return f"above {low}"
+    return f"below {high}" if low is None else f"from {low} to {high}"
 
 
-def _holders(column: Coded, secret: Any) -> NDArray[np.bool_]:
-    """Mark the values of the column that are secret; (low, None) is everything above low, (low, high) has both ends."""
+def _holders(column: Coded, secret: Any) -> tuple[NDArray[np.bool_], str]:
+    """Which values of the column are secret, a row for each value named (one row for a range); and words for them."""
+    values = column.values
     try:
-        if isinstance(secret, tuple):
-            low, high = secret
-            if low is None and high is None:
-                raise InputError(f"a range for {column.name!r} without ends; give one at least")
-            is_secret = pa.scalar(True)
-            if low is not None:
-                above = (pc.greater if high is None else pc.greater_equal)(column.values, pa.scalar(low))
-                is_secret = pc.and_(is_secret, above)
-            if high is not None:
-                below = (pc.less if low is None else pc.less_equal)(column.values, pa.scalar(high))
-                is_secret = pc.and_(is_secret, below)
-        else:
-            is_secret = pc.equal(column.values, pa.scalar(secret).cast(column.values.type))
-    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
-        raise InputError(
-            f"the secret for {column.name!r} is of another type than the column ({column.values.type})"
-        ) from None
-    holders: NDArray[np.bool_] = pc.fill_null(is_secret, False).to_numpy(zero_copy_only=False)
-    return holders
+        if _is_range(secret):
+            return _mask(_inside(column, *secret))[None], _range_in_words(secret)
+        named = _named_values(secret)
+        if not named:
+            raise InputError(f"the list of secret values of {column.name!r} is empty; name one at least")
+        rows = [_mask(pc.equal(values, pa.scalar(value).cast(values.type))) for value in named]
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError):
+        raise InputError(f"the secret for {column.name!r} is of another type than the column ({values.type})") from None
+    return np.array(rows), "a value" if len(named) == 1 else f"any of {len(named):,} values"
+
+
+def _inside(column: Coded, low: Any, high: Any) -> pa.Array:
+    """Whether values are inside a range; (low, None) is everything above low, (low, high) has both ends."""
+    if low is None and high is None:
+        raise InputError(f"a range for {column.name!r} without ends; give one at least")
+    is_secret = pa.scalar(True)
+    if low is not None:
+        above = (pc.greater if high is None else pc.greater_equal)(column.values, pa.scalar(low))
+        is_secret = pc.and_(is_secret, above)
+    if high is not None:
+        below = (pc.less if low is None else pc.less_equal)(column.values, pa.scalar(high))
+        is_secret = pc.and_(is_secret, below)
+    return is_secret
+
+
+def _mask(is_secret: pa.Array) -> NDArray[np.bool_]:
+    return np.asarray(pc.fill_null(is_secret, False).to_numpy(zero_copy_only=False), dtype=np.bool_)

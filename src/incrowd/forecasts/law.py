@@ -15,7 +15,7 @@ from incrowd.curves.exact_matching import correctness_curve, share_below
 from incrowd.errors import InputError
 from incrowd.forecasts.result import Estimate, Forecast, Parameter
 from incrowd.pitman_yor.class_size_fit import ClassSizeFit
-from incrowd.pitman_yor.curve_fit import H_LIMITS, CurveFit, people_tested
+from incrowd.pitman_yor.curve_fit import CurveFit, people_tested
 from incrowd.pitman_yor.curve_prediction import CurvePrediction
 from incrowd.pitman_yor.model_checks import error_beyond
 from incrowd.pitman_yor.prediction import SamplePrediction
@@ -73,7 +73,7 @@ def _from_curve(
         for value, (low, high) in ((fit.h, prediction.entropy(level)), (fit.gamma, prediction.tail(level)))
     )
     notes = (*fit.curve.notes, *_note_assumption(fit), *_note_doubts(h, gamma, fit.evidence_below_zero or 0.0))
-    notes += _note_misfit(fit)
+    notes += (*_note_misfit(fit), *_note_limit(fit))
     measured = int(fit.curve.sizes[-1])
     return Forecast(at, names, correctness, uniqueness, violations, h, gamma, level, measured, seed, notes)
 
@@ -149,11 +149,6 @@ def _note_doubts(h: Parameter, gamma: Parameter, evidence: float) -> tuple[str, 
             f"a finite number of classes (γ < 0) fits somewhat better (by {one_decimal(evidence)} in log likelihood), "
             "not clearly; if it is true the forecast is too high"
         )
-    low, high = H_LIMITS
-    if not 1.001 * low < h.value < 0.999 * high:
-        notes.append(
-            f"h is at the end of the searched range ({low:g} to {high:g} nats): the data do not follow the law"
-        )
     if abs(gamma.value) > 0.9999:
         kind = "people of a few kinds, all equally common" if gamma.value < 0 else "the heaviest tail there can be"
         notes.append(f"γ is at its limit of {gamma.value:.0f}, {kind}: real data seldom are; check the input")
@@ -165,6 +160,13 @@ def _note_assumption(fit: CurveFit) -> tuple[str, ...]:
     if fit.curve.people:
         return ()
     return (f"assumed that {people(people_tested(fit.curve))} were tested, as many as the largest gallery holds",)
+
+
+def _note_limit(fit: CurveFit) -> tuple[str, ...]:
+    """A warning if the search ended at one of its limits."""
+    if not fit.ends_at_limit:
+        return ()
+    return ("the fit ended at a limit of its search: the points do not say where correctness begins to fall",)
 
 
 def _note_misfit(fit: CurveFit) -> tuple[str, ...]:

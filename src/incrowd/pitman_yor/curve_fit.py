@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import psi
 
 from incrowd.curves.result import Curve
 from incrowd.errors import InputError, UnsupportedError
@@ -22,10 +24,10 @@ NAMES: tuple[Name, ...] = ("PYC", "ENT", "EXP", "POL", "RND")
 CLEAR_EVIDENCE = 3.0
 """Gain in log likelihood that γ < 0 needs to be chosen: e³ ≈ 20 to one."""
 
-H_LIMITS = (0.01, 80.0)
+_MOST_HEAVY, _BEYOND = 1e5, 12.0  # largest hγ of a fit, and how far h(1 − γ) may exceed the log of the largest gallery
 _TOLERANCE = 0.01  # fraction of the noise; models whose losses differ by less fit equally well (docs/forecast.md)
-_START_H = np.array([0.5, 1.5, 3.0, 4.5, 6.0, 7.5, 9.0, 10.5, 12.0, 14.0, 16.0, 19.0, 24.0, 32.0, 45.0])
-_START_GAMMA = {True: np.array([-0.9, -0.4, -0.1]), False: np.array([0.0, 0.2, 0.45, 0.7, 0.95])}
+_START_LOG_C = np.array([0.0, -0.1, -0.25, -0.45, -0.7, -1.1, -1.6, -2.2, -3.0, -4.0, -5.5, -7.0, -9.0])
+_STARTS_OF_LIGHT = 14
 _START_POINTS, _FEW_POINTS = 6, 14
 _NOBODY = 1e-9  # numbers of people below this are rounding errors of 0
 
@@ -64,6 +66,14 @@ class CurveFit(Result):
         """Tail complexity."""
         return self.pitman_yor.gamma
 
+    @property
+    def ends_at_limit(self) -> bool:
+        """True if the law ends at a limit of the search, where no technique that was measured is."""
+        (least, _), (_, longest) = limits_of_fit(float(self.curve.sizes[-1]))
+        model = self.pitman_yor
+        light = float(psi(model.alpha + 1.0) - psi(1.0) + 2.0 * min(psi(1.0) - psi(1.0 - model.d), 0.0))
+        return bool(np.log1p(-model.d) < least + 0.01 or light > longest - 0.01)
+
     def correctness_at(self, sizes: Floats) -> list[float]:
         """The share of people named correctly in galleries of these sizes."""
         return [float(share) for share in np.atleast_1d(self.model.correctness(sizes))]
@@ -96,7 +106,8 @@ def fit_curve(
         metric: which of a curve's two shares is fitted; the correctness unless given.
         weighting: weights of the points: "log" n, as published, or the inverse of their "binomial" variance.
         prior: "cautious" chooses γ < 0 (a finite number of classes) on clear evidence only; if the points do not
-            determine γ, it takes the middle of the possible values. None is plain least squares with γ free.
+            determine γ, and the number of people tested is known, it takes the middle of the possible values. None is
+            plain least squares with γ free.
         seed: seed of the random baseline "RND".
 
     Returns:
@@ -117,9 +128,7 @@ def fit_curve(
     if name == "PYC":
         if prior not in ("cautious", None):
             raise InputError(f"the prior is 'cautious' or None; {prior!r} was given")
-        model, evidence = fit_scaling_law(
-            sizes, values, weights, wanted, people_tested(points), cautious=prior is not None
-        )
+        model, evidence = fit_scaling_law(sizes, values, weights, wanted, points.people, cautious=prior is not None)
     else:
         model = _baseline(name, sizes, values, weights, wanted, seed)
     fitted = model_values(model, wanted, sizes)
@@ -167,61 +176,80 @@ def fit_scaling_law(
     values: Floats,
     weights: Floats,
     metric: Metric,
-    people: float,
+    people: int,
     *,
     cautious: bool = True,
 ) -> tuple[PitmanYor, float]:
     """The model with the smallest weighted sum of squares, and the evidence for γ < 0.
 
-    If `cautious`, γ < 0 is chosen above `CLEAR_EVIDENCE` only, and among models that fit equally well the middle one.
+    If `cautious`, γ < 0 is chosen above `CLEAR_EVIDENCE` only, and among models that fit equally well the middle one;
+    where the number of people tested is not known (0), nothing says which models fit equally well.
     """
     points = (sizes, values, np.sqrt(weights), metric == "uniqueness")
-    noise = binomial_variance(values, people)
+    noise = binomial_variance(values, people or sizes[-1])
     infinite = _least_squares(points, finite=False)
     evidence = 0.0
-    if infinite[1] <= 1e-6:  # γ at its limit 0: a negative γ may fit better
+    if infinite[0] >= -1e-6:  # γ at its limit 0: a negative γ may fit better
         finite = _least_squares(points, finite=True)
         misfit = [_misfit(points, noise, *fitted) for fitted in (infinite, finite)]
         # all points are measured on the same people, so many points are little more informative than two
         evidence = 0.5 * min(1.0, 2.0 / sizes.size) * (misfit[0] - misfit[1])
         if evidence > (CLEAR_EVIDENCE if cautious else 0.0):
-            return PitmanYor.from_entropy(h=finite[0], gamma=finite[1]), evidence
-    if not cautious:
-        return PitmanYor.from_entropy(h=infinite[0], gamma=infinite[1]), evidence
-    h, gamma = _middle_of_allowed(points, infinite, _TOLERANCE * float(weights @ noise))
-    return PitmanYor.from_entropy(h=h, gamma=gamma), evidence
+            return model_at_coordinates(*finite), evidence
+    if not cautious or not people:
+        return model_at_coordinates(*infinite), evidence
+    return model_at_coordinates(*_middle_of_allowed(points, infinite, _TOLERANCE * float(weights @ noise))), evidence
 
 
 Points = tuple[Floats, Floats, Floats, bool]
 
 
-def _least_squares(points: Points, *, finite: bool) -> tuple[float, float, float]:
-    """(h, γ, loss) of the best model with one sign of γ: a coarse grid, then Levenberg–Marquardt."""
+def _least_squares(points: Points, *, finite: bool) -> tuple[float, float]:
+    """The best model with one sign of γ, in the coordinates of the kernels: a coarse grid, then Levenberg–Marquardt."""
     from incrowd.pitman_yor.kernels import best_start, descend
 
     sizes, values, roots, unique = points
-    limits = np.array([H_LIMITS, (-1.0, 0.0) if finite else (0.0, 1.0)])
+    (least, longest), of_light = limits_of_fit(sizes[-1])
+    limits = np.array([(0.0, longest) if finite else (least, 0.0), of_light])
     few = np.unique(np.linspace(0, sizes.size - 1, _START_POINTS).astype(int))
-    start = best_start(_START_H, _START_GAMMA[finite], sizes[few], values[few], roots[few], unique)
-    h, gamma, loss = descend(*start, limits, *points)
-    return float(h), float(gamma), float(loss)
+    second = np.linspace(0.0, longest, _STARTS_OF_LIGHT)
+    first = second if finite else _START_LOG_C
+    lost = 1.0 - values
+    start = best_start(first, second, sizes[few], lost[few], roots[few], unique)
+    log_c, slack, _ = descend(*start, limits, sizes, lost, roots, unique)
+    return float(log_c), float(slack)
 
 
-def _middle_of_allowed(points: Points, best: tuple[float, float, float], tolerance: float) -> tuple[float, float]:
+def limits_of_fit(largest: float) -> tuple[tuple[float, float], tuple[float, float]]:
+    """The limits of log c = log(1 − d) and of h(1 − γ) above its least, for the largest gallery measured."""
+    longest = math.log(largest) + _BEYOND
+    return (-math.log(_MOST_HEAVY), longest), (0.0, longest)
+
+
+def model_at_coordinates(log_c: float, slack: float) -> PitmanYor:
+    """The process at these coordinates of the kernels."""
+    from incrowd.pitman_yor.kernels import model_at
+
+    c, x = model_at(log_c, slack)
+    return PitmanYor(1.0 - c, x - 1.0)
+
+
+def _middle_of_allowed(points: Points, best: tuple[float, float], tolerance: float) -> tuple[float, float]:
     """The middle of the models that the points allow, if they do not determine γ; it forecasts better than the edge."""
     from incrowd.pitman_yor.kernels import allowed_middle
 
     sizes, values, roots, unique = points
     few = np.unique(np.linspace(0, sizes.size - 1, _FEW_POINTS).astype(int))  # as informative as all
-    scale = np.sqrt(sizes.size / few.size)
-    h, gamma = allowed_middle(best[0], best[1], tolerance, sizes[few], values[few], scale * roots[few], unique)
-    return float(h), float(gamma)
+    roots = np.sqrt(sizes.size / few.size) * roots[few]
+    longest = limits_of_fit(sizes[-1])[1][1]
+    log_c, light = allowed_middle(*best, tolerance, longest, sizes[few], 1.0 - values[few], roots, unique)
+    return float(log_c), float(light)
 
 
-def _misfit(points: Points, noise: Floats, h: float, gamma: float, _: float) -> float:
+def _misfit(points: Points, noise: Floats, log_c: float, slack: float) -> float:
     """Sum of squares in units of the noise."""
     sizes, values, unique = points[0], points[1], points[3]
-    model = PitmanYor.from_entropy(h=h, gamma=gamma)
+    model = model_at_coordinates(log_c, slack)
     fitted = model_values(model, "uniqueness" if unique else "correctness", sizes)
     return float(np.sum((fitted - values) ** 2 / noise))
 

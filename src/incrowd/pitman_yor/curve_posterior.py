@@ -21,8 +21,8 @@ from scipy.special import gammaincinv
 
 from incrowd.pitman_yor.class_size_fit import UNDECIDED
 from incrowd.pitman_yor.curve_fit import CurveFit, binomial_variance, people_tested, usable_points
-from incrowd.pitman_yor.likelihood import Coordinates, InfiniteClasses
-from incrowd.pitman_yor.model import PitmanYor, entropy_and_tail, expected_correctness, expected_uniqueness
+from incrowd.pitman_yor.likelihood import AccurateTechniques, Coordinates
+from incrowd.pitman_yor.model import PitmanYor, entropy_and_tail
 from incrowd.pitman_yor.peak import Peak, find_peak
 from incrowd.pitman_yor.posterior import Posterior, posterior_around, posterior_below_zero
 from incrowd.special import Floats, log_chance_missed, log_gamma_ratio
@@ -94,9 +94,10 @@ class MeasuredPoints:
 
     def shortfall(self, d: Floats, alpha: Floats, sizes: Floats | None = None) -> Floats:
         """The expected shortfall of the points, one row for each model."""
-        expected = expected_uniqueness if self.unique else expected_correctness
+        from incrowd.pitman_yor.kernels import shortfalls
+
         at = self.sizes if sizes is None else sizes
-        return np.maximum(1.0 - expected(d[:, None], alpha[:, None], at), _SMALLEST)
+        return np.asarray(np.maximum(shortfalls(d, alpha, at, self.unique), _SMALLEST))
 
     def factors(self, d: Floats, alpha: Floats) -> tuple[Floats, Floats]:
         """U and log D of the covariance of log shortfalls under each model."""
@@ -230,7 +231,7 @@ def _posterior_above_zero(fit: CurveFit, measured: MeasuredPoints) -> tuple[Post
 
     A first peak is found with the covariance of the fit. Then the covariance of each plausible model is used.
     """
-    coordinates = InfiniteClasses(int(people_tested(fit.curve)))
+    coordinates = AccurateTechniques(people_tested(fit.curve))
     likelihood = Likelihood(measured, coordinates, ConstantCovariance.of(measured, fit.pitman_yor))
     peak = find_peak(likelihood, coordinates.starts(), coordinates.limits)
     if measured.moments is not None:
@@ -246,15 +247,17 @@ def _posterior_above_zero(fit: CurveFit, measured: MeasuredPoints) -> tuple[Post
 
 def _posterior_below_zero(fit: CurveFit, measured: MeasuredPoints) -> tuple[Posterior, float]:
     """The posterior over γ < 0, and the highest log likelihood there."""
-    coordinates = InfiniteClasses(int(people_tested(fit.curve)))
+    # without a heavy tail the law misses n/(2 e^h) people in a large gallery
+    start = min(fit.h, float(np.log(measured.sizes[0] / (1.0 - measured.values[0]))))
+    coordinates = AccurateTechniques(people_tested(fit.curve))
     likelihood = Likelihood(measured, coordinates, ConstantCovariance.of(measured, fit.pitman_yor))
     if measured.moments is not None:
-        wide, _ = posterior_below_zero(lambda d, alpha: _FLAT * likelihood.of_models(d, alpha)[0], fit.h)
+        wide, _ = posterior_below_zero(lambda d, alpha: _FLAT * likelihood.of_models(d, alpha)[0], start)
         likelihood = Likelihood(measured, coordinates, _covariance_over(wide, measured, measured.moments))
-    posterior, height = posterior_below_zero(lambda d, alpha: likelihood.of_models(d, alpha)[0], fit.h)
+    posterior, height = posterior_below_zero(lambda d, alpha: likelihood.of_models(d, alpha)[0], start)
     scale = _flattening(float(likelihood.of_models(posterior.d, posterior.alpha)[1].min()), measured)
     if scale < 1.0:
-        posterior, _ = posterior_below_zero(lambda d, alpha: scale * likelihood.of_models(d, alpha)[0], fit.h)
+        posterior, _ = posterior_below_zero(lambda d, alpha: scale * likelihood.of_models(d, alpha)[0], start)
     return posterior, height
 
 

@@ -100,114 +100,191 @@ def _gamma_ratio_slope(a, d, n):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator,unused-ignore]
-def law(d, alpha, n, unique):  # type: ignore[no-untyped-def]
-    """Expected uniqueness or correctness, as `model.expected_uniqueness` and `model.expected_correctness`."""
+def shortfall(c, x, n, unique):  # type: ignore[no-untyped-def]
+    """1 − E κ(n), or 1 − E Ξ(n), of the model with d = 1 − c and α = x − 1, with a small relative error also near 0.
+
+    A person's class has probability p ~ Beta(c, x − c), so 1 − E κ(n) is the mean of 1 − (1 − (1 − p)ⁿ)/(n p). Three
+    forms, each where nothing cancels in it: a series while n E p is small, then one for heavy tails, then 1 − κ.
+    """
     if n <= 1.0:
-        return 1.0
+        return 0.0
     if unique:
-        base, others = alpha + d, n - 1.0
-        rest = math.exp(-(1.0 - d) * _gamma_ratio_slope(base + 1.0, 1.0 - d, others))
-        return base / (others + base) * ((alpha + n) / (1.0 + alpha)) * rest
-    slope = _gamma_ratio_slope(alpha + 1.0, d, n)
-    total = n + alpha + d
-    return (alpha + d) / n * ((n + alpha) / total) * slope * _expm1_ratio(d * slope) + 1.0 / total
+        return -math.expm1(-c * _gamma_ratio_slope(x - c, c, n - 1.0))
+    if n * max(c, 1.0) < 0.2 * x:
+        total, term = 1.0, 1.0
+        for k in range(1, 26):
+            term *= -(n - 1.0 - k) / (k + 2.0) * (c + k) / (x + k)
+            total += term
+            if abs(term) < 1e-16 * total:
+                break
+        return c / x * (n - 1.0) / 2.0 * total
+    if c <= 0.5:
+        slope = _gamma_ratio_slope(x - c, c, n)
+        return max(c * ((1.0 + (x - 1.0) / n) * slope * _expm1_ratio(-c * slope) - 1.0) / (1.0 - c), 0.0)
+    d, people = 1.0 - c, n + x - c
+    slope = _gamma_ratio_slope(x, d, n)
+    return 1.0 - (x - c) / n * ((n + x - 1.0) / people) * slope * _expm1_ratio(d * slope) - 1.0 / people
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator,unused-ignore]
-def weigh_residuals(h, gamma, n, values, roots, unique, out):  # type: ignore[no-untyped-def]
-    """Weighted residuals of one model into `out`; their sum of squares."""
-    d = 1.0 - _inverse_digamma(-_EULER - h * gamma) if gamma != 0.0 else 0.0
-    alpha = _inverse_digamma(-_EULER + (h - h * gamma)) - 1.0 if gamma != 1.0 else 0.0
+def shortfalls(d, alpha, n, unique):  # type: ignore[no-untyped-def]
+    """A row of `shortfall` for each model, at all sizes."""
+    rows = np.empty((d.size, n.size))
+    for i in range(d.size):
+        for j in range(n.size):
+            rows[i, j] = shortfall(1.0 - d[i], 1.0 + alpha[i], n[j], unique)
+    return rows
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator,unused-ignore]
+def model_at(log_c, slack):  # type: ignore[no-untyped-def]
+    """(c, x) of the coordinates of the fit: log c, and h(1 − γ) above its least value, which is at γ = −1.
+
+    With hγ = ψ(1) − ψ(c) and h(1 − γ) = ψ(x) − ψ(1). For large h, 1 − κ(n) ≈ c (log(n/x) − 1): c is the loss for every
+    e-fold and h(1 − γ) ≈ log x the size from which it is lost. So the loss has a gradient everywhere.
+    """
+    c = math.exp(log_c)
+    light = slack
+    if log_c > 0.0:
+        light += 2.0 * (_digamma_and_slope(c)[0] + _EULER)
+    return c, _inverse_digamma(light - _EULER) if light > 0.0 else 1.0
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator,unused-ignore]
+def weigh_residuals(log_c, slack, n, lost, roots, unique, out):  # type: ignore[no-untyped-def]
+    """Weighted residuals of one model into `out`; their sum of squares. `lost` is 1 − the measured shares."""
+    c, x = model_at(log_c, slack)
     total = 0.0
     for i in range(n.size):
-        out[i] = roots[i] * (law(d, alpha, n[i], unique) - values[i])
+        out[i] = roots[i] * (lost[i] - shortfall(c, x, n[i], unique))
         total += out[i] * out[i]
     return total
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator,unused-ignore]
-def best_start(hs, gammas, n, values, roots, unique):  # type: ignore[no-untyped-def]
+def best_start(log_cs, slacks, n, lost, roots, unique):  # type: ignore[no-untyped-def]
     """The pair of the grid with the smallest sum of squares."""
     out = np.empty(n.size)
-    best, at_h, at_gamma = math.inf, hs[0], gammas[0]
-    for h in hs:
-        for gamma in gammas:
-            total = weigh_residuals(h, gamma, n, values, roots, unique, out)
+    best, at_c, at_slack = math.inf, log_cs[0], slacks[0]
+    for log_c in log_cs:
+        for slack in slacks:
+            total = weigh_residuals(log_c, slack, n, lost, roots, unique, out)
             if total < best:
-                best, at_h, at_gamma = total, h, gamma
-    return at_h, at_gamma
+                best, at_c, at_slack = total, log_c, slack
+    return at_c, at_slack
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator,unused-ignore]
-def descend(h, gamma, limits, n, values, roots, unique):  # type: ignore[no-untyped-def]
-    """Levenberg–Marquardt over (h, γ) within `limits`; the sum of squares comes third."""
-    now, next_h, next_gamma = np.empty(n.size), np.empty(n.size), np.empty(n.size)
-    loss = weigh_residuals(h, gamma, n, values, roots, unique, now)
+def descend(log_c, slack, limits, n, lost, roots, unique):  # type: ignore[no-untyped-def]
+    """Levenberg–Marquardt within `limits`; the sum of squares comes third."""
+    now, next_c, next_slack = np.empty(n.size), np.empty(n.size), np.empty(n.size)
+    loss = weigh_residuals(log_c, slack, n, lost, roots, unique, now)
     damping = 1e-3
     for _ in range(200):
-        step_h = 1e-6 * max(1.0, h) if h + 1e-4 < limits[0, 1] else -1e-6 * h
-        step_gamma = 1e-6 if gamma + 1e-5 < limits[1, 1] else -1e-6
-        weigh_residuals(h + step_h, gamma, n, values, roots, unique, next_h)
-        weigh_residuals(h, gamma + step_gamma, n, values, roots, unique, next_gamma)
-        slope_h, slope_gamma = (next_h - now) / step_h, (next_gamma - now) / step_gamma
-        pull_h, pull_gamma = float(slope_h @ now), float(slope_gamma @ now)
-        hh, hg, gg = float(slope_h @ slope_h), float(slope_h @ slope_gamma), float(slope_gamma @ slope_gamma)
+        step_c = 1e-6 if log_c + 1e-5 < limits[0, 1] else -1e-6
+        step_slack = 1e-6 if slack + 1e-5 < limits[1, 1] else -1e-6
+        weigh_residuals(log_c + step_c, slack, n, lost, roots, unique, next_c)
+        weigh_residuals(log_c, slack + step_slack, n, lost, roots, unique, next_slack)
+        slope_c, slope_slack = (next_c - now) / step_c, (next_slack - now) / step_slack
+        pull_c, pull_slack = float(slope_c @ now), float(slope_slack @ now)
+        cc, cs, ss = float(slope_c @ slope_c), float(slope_c @ slope_slack), float(slope_slack @ slope_slack)
         # a parameter at its limit that wants to go beyond it stays there
-        if (gamma <= limits[1, 0] and pull_gamma > 0) or (gamma >= limits[1, 1] and pull_gamma < 0):
-            pull_gamma, hg, gg = 0.0, 0.0, 1.0
-        if (h <= limits[0, 0] and pull_h > 0) or (h >= limits[0, 1] and pull_h < 0):
-            pull_h, hg, hh = 0.0, 0.0, 1.0
+        if (slack <= limits[1, 0] and pull_slack > 0) or (slack >= limits[1, 1] and pull_slack < 0):
+            pull_slack, cs, ss = 0.0, 0.0, 1.0
+        if (log_c <= limits[0, 0] and pull_c > 0) or (log_c >= limits[0, 1] and pull_c < 0):
+            pull_c, cs, cc = 0.0, 0.0, 1.0
         improved = False
         while damping < 1e10:
-            first, second = hh * (1.0 + damping) + 1e-15, gg * (1.0 + damping) + 1e-15
-            determinant = first * second - hg * hg
-            new_h = h - (pull_h * second - pull_gamma * hg) / determinant
-            new_gamma = gamma - (pull_gamma * first - pull_h * hg) / determinant
-            new_h = min(max(new_h, limits[0, 0]), limits[0, 1])
-            new_gamma = min(max(new_gamma, limits[1, 0]), limits[1, 1])
-            new_loss = weigh_residuals(new_h, new_gamma, n, values, roots, unique, next_h)
+            first, second = cc * (1.0 + damping) + 1e-300, ss * (1.0 + damping) + 1e-300
+            determinant = first * second - cs * cs
+            if determinant <= 0.0:
+                damping *= 10.0
+                continue
+            new_c = log_c - (pull_c * second - pull_slack * cs) / determinant
+            new_slack = slack - (pull_slack * first - pull_c * cs) / determinant
+            new_c = min(max(new_c, limits[0, 0]), limits[0, 1])
+            new_slack = min(max(new_slack, limits[1, 0]), limits[1, 1])
+            new_loss = weigh_residuals(new_c, new_slack, n, lost, roots, unique, next_c)
             if new_loss < loss:
                 improved = True
                 break
             damping *= 10.0
         if not improved:
             break
-        moved = abs(new_h - h) + abs(new_gamma - gamma)
+        moved = abs(new_c - log_c) + abs(new_slack - slack)
         gain = loss - new_loss
-        h, gamma, loss = new_h, new_gamma, new_loss
-        now, next_h = next_h, now
+        log_c, slack, loss = new_c, new_slack, new_loss
+        now, next_c = next_c, now
         damping = max(0.1 * damping, 1e-9)
         if moved < 1e-9 or gain < 1e-12 * loss:
             break
-    return h, gamma, loss
+    return log_c, slack, loss
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator,unused-ignore]
-def allowed_middle(h, gamma, tolerance, n, values, roots, unique):  # type: ignore[no-untyped-def]
-    """(h, γ) in the middle of the models with γ ≥ 0 that fit nearly as well as the best, if γ is not determined.
+def best_light(gamma, light, most, n, lost, roots, unique):  # type: ignore[no-untyped-def]
+    """The best h(1 − γ) up to `most` at a fixed γ in [0, 1), by damped steps on its logarithm; and its loss."""
+    out, ahead = np.empty(n.size), np.empty(n.size)
+    ratio = gamma / (1.0 - gamma)
+    at = math.log(light)
+    loss = weigh_residuals(_log_c_of(ratio * light), light, n, lost, roots, unique, out)
+    for _ in range(60):
+        value = math.exp(at + 1e-6)
+        weigh_residuals(_log_c_of(ratio * value), value, n, lost, roots, unique, ahead)
+        slope = (ahead - out) / 1e-6
+        square = float(slope @ slope)
+        if square <= 0.0:
+            break
+        step = min(max(-float(slope @ out) / square, -0.5), 0.5)
+        improved = False
+        for _ in range(12):
+            value = min(math.exp(at + step), most)
+            new_loss = weigh_residuals(_log_c_of(ratio * value), value, n, lost, roots, unique, ahead)
+            if new_loss < loss:
+                improved = True
+                break
+            step *= 0.25
+        if not improved:
+            break
+        gain, loss, at = loss - new_loss, new_loss, math.log(value)
+        out, ahead = ahead, out
+        if abs(step) < 1e-9 or gain < 1e-12 * loss:
+            break
+    return math.exp(at), loss
 
-    For each γ of a grid the best h is found; models weigh exp(−(loss − best)/tolerance − h/5). If the loss rises by
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator,unused-ignore]
+def _log_c_of(heavy):  # type: ignore[no-untyped-def]
+    return math.log(_inverse_digamma(-_EULER - heavy)) if heavy > 0.0 else 0.0
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator,unused-ignore]
+def allowed_middle(log_c, light, tolerance, most, n, lost, roots, unique):  # type: ignore[no-untyped-def]
+    """(log c, h(1 − γ)) in the middle of the models with γ ≥ 0 that fit nearly as well as the best, if γ is open.
+
+    For each γ of a grid the best h is found; models weigh exp(−(loss − best)/tolerance) / h². If the loss rises by
     eight times the tolerance within 0.1 of the best γ, the best γ is kept.
     """
-    limits = np.array([[0.01, 80.0], [gamma, gamma]])
-    loss = descend(h, gamma, limits, n, values, roots, unique)[2]
+    heavy = -_EULER - _digamma_and_slope(math.exp(log_c))[0]
+    light = max(light, 1e-6)
+    gamma = heavy / (heavy + light)
+    loss = weigh_residuals(log_c, light, n, lost, roots, unique, np.empty(n.size))
     beyond = math.inf
     for side in (-0.1, 0.1):
-        if 0.0 <= gamma + side <= 1.0:
-            limits[1, :] = gamma + side
-            beyond = min(beyond, descend(h, gamma + side, limits, n, values, roots, unique)[2])
+        if 0.0 <= gamma + side < 1.0:
+            beyond = min(beyond, best_light(gamma + side, light, most, n, lost, roots, unique)[1])
     if beyond - loss > 8.0 * tolerance:
-        return h, gamma
-    total, mean, lowest, at_h = 0.0, 0.0, loss / tolerance + 0.2 * h, h
+        return log_c, light
+    total, mean = 0.0, 0.0
+    lowest = loss / tolerance + 2.0 * math.log(heavy + light)
     for i in range(10):
         at = 0.1 * i
-        limits[1, :] = at
-        at_h, _, at_loss = descend(at_h if i else h, at, limits, n, values, roots, unique)
-        weight = math.exp(min(lowest - at_loss / tolerance - 0.2 * at_h, 50.0))
+        at_light, at_loss = best_light(at, light, most, n, lost, roots, unique)
+        weight = math.exp(min(lowest - at_loss / tolerance - 2.0 * math.log(at_light / (1.0 - at)), 50.0))
         total += weight
         mean += weight * at
     if total < 1e-9:
-        return h, gamma
-    limits[1, :] = mean / total
-    h, gamma, _ = descend(h, mean / total, limits, n, values, roots, unique)
-    return h, gamma
+        return log_c, light
+    gamma = mean / total
+    light, _ = best_light(gamma, light, most, n, lost, roots, unique)
+    return _log_c_of(light * gamma / (1.0 - gamma)), light

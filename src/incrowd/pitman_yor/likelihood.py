@@ -78,6 +78,14 @@ class Coordinates(Protocol):
     def log_volume(self, points: Floats) -> Floats:
         """Log of |∂(d, α) / ∂(coordinates)|."""
 
+    def log_prior(self, h: Floats, gamma: Floats) -> Floats:
+        """Log density of the posterior's prior over (h, γ)."""
+
+
+def _prior_of_classes(h: Floats, gamma: Floats) -> Floats:
+    """The posterior's prior over (h, γ) given class sizes."""
+    return np.asarray(log_prior(gamma, POSTERIOR_STRENGTH) - POSTERIOR_DECAY * h)
+
 
 @dataclass(frozen=True, slots=True)
 class InfiniteClasses:
@@ -99,6 +107,38 @@ class InfiniteClasses:
 
     def log_volume(self, points: Floats) -> Floats:
         return points[:, 1]
+
+    def log_prior(self, h: Floats, gamma: Floats) -> Floats:
+        return _prior_of_classes(h, gamma)
+
+
+@dataclass(frozen=True, slots=True)
+class AccurateTechniques:
+    """Coordinates for d ≥ 0 of techniques that hardly ever fail: −log(1 − d) and log(α + 1).
+
+    An accurate technique has h of hundreds or thousands of nats, so the prior falls as a power of hγ: it is that of
+    class sizes while hγ is small, and has no scale beyond.
+    """
+
+    people: float
+
+    @property
+    def limits(self) -> Floats:
+        return np.array([[0.0, 13.0], [1e-9, 80.0]])
+
+    def starts(self) -> Floats:
+        tail = np.array([0.0, 0.1, 0.3, 0.6, 1.0, 1.6, 2.3, 3.2, 4.5, 6.0, 8.0, 10.0])
+        return _mesh(tail, np.concatenate([[0.01], np.linspace(0.5, np.log(self.people) + 14, 24)]))
+
+    def parameters(self, points: Floats) -> tuple[Floats, Floats]:
+        return -np.expm1(-points[:, 0]), np.expm1(points[:, 1])
+
+    def log_volume(self, points: Floats) -> Floats:
+        return points[:, 1] - points[:, 0]
+
+    def log_prior(self, h: Floats, gamma: Floats) -> Floats:
+        heavy, light = h * gamma, np.maximum(h * (1.0 - gamma), 1e-12)
+        return np.asarray(-POSTERIOR_DECAY * light - np.log1p(POSTERIOR_DECAY * heavy) - np.log1p(heavy / light))
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +170,9 @@ class FiniteClasses:
         categories = self.classes + np.exp(points[:, 1])
         return np.asarray(2.0 * np.log(categories) + 2.0 * points[:, 0] + points[:, 1])
 
+    def log_prior(self, h: Floats, gamma: Floats) -> Floats:
+        return _prior_of_classes(h, gamma)
+
 
 def bound_tail(d: Floats, alpha: Floats) -> tuple[Floats, Floats]:
     """Move models with γ < −1 to γ = −1 with their number of categories; the distributions are practically equal.
@@ -160,14 +203,15 @@ def log_target(coordinates: Coordinates, sizes: ClassSizes, points: Floats, *, s
 
 
 def log_prior_volume(coordinates: Coordinates, points: Floats) -> Floats:
-    """Log density over the coordinates of the prior exp(−h/5) over (h, γ), whose part in γ is `log_prior`.
+    """Log density over the coordinates of the posterior's prior over (h, γ).
 
     With w = ψ(1) − ψ(1−d) and z = ψ(α+1) − ψ(1): h = w + z, γ = w/h, so dh dγ = dw dz / h.
     """
     d, alpha = coordinates.parameters(points)
-    h, _ = entropy_and_tail(d, alpha)
+    h, gamma = entropy_and_tail(d, alpha)
     flat = np.log(zeta(2.0, 1.0 - d)) + np.log(zeta(2.0, alpha + 1.0)) - np.log(np.maximum(h, 1e-12))
-    return np.where(h > 1e-12, flat - POSTERIOR_DECAY * h + coordinates.log_volume(points), -np.inf)
+    density = flat + coordinates.log_prior(h, gamma) + coordinates.log_volume(points)
+    return np.where(h > 1e-12, density, -np.inf)
 
 
 def _mesh(first: Floats, second: Floats) -> Floats:

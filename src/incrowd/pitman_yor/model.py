@@ -16,6 +16,7 @@ from incrowd.results import Result
 from incrowd.special import Floats, expm1_ratio, gamma_ratio_slope, inverse_digamma, log_beta_binomial, log_gamma_ratio
 
 _CHUNK = 1 << 14
+_MOST_LIGHT, _MOST_HEAVY = 300.0, 1e6  # nats; d and alpha keep their digits up to here
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +53,11 @@ class PitmanYor(Result):
         if not -1 <= gamma <= 1:
             raise InputError(f"gamma must be from -1 to 1; {gamma:.6g} was given")
         nats = h * math.log(2) if unit == "bits" else h
-        if nats > 300:
-            raise InputError(f"h must be at most 300 nats; {nats:.6g} was given")
+        if nats * (1.0 - gamma) > _MOST_LIGHT or nats * gamma > _MOST_HEAVY:
+            raise InputError(
+                f"h(1 - gamma) must be at most {_MOST_LIGHT:g} nats, and h gamma at most {_MOST_HEAVY:g}; "
+                f"h = {nats:.6g} and gamma = {gamma:.6g} were given"
+            )
         d, alpha = discount_and_concentration(nats, gamma)
         return cls(float(d), float(alpha))
 

@@ -11,10 +11,8 @@ from numpy.typing import ArrayLike
 
 from incrowd.pitman_yor.likelihood import (
     POSTERIOR_DECAY,
-    POSTERIOR_STRENGTH,
     Coordinates,
     bound_tail,
-    log_prior,
     log_prior_volume,
 )
 from incrowd.pitman_yor.model import discount_and_concentration, entropy_and_tail
@@ -97,9 +95,7 @@ def posterior_around(
     """
 
     def log_density(points: Floats) -> Floats:
-        tail = entropy_and_tail(*coordinates.parameters(points))[1]
-        prior = log_prior(tail, POSTERIOR_STRENGTH) + log_prior_volume(coordinates, points)
-        return np.asarray(log_likelihood(points) + prior)
+        return np.asarray(log_likelihood(points) + log_prior_volume(coordinates, points))
 
     centre, axes = peak.at, _axes(peak)
     reach = np.array([[-_REACH, _REACH], [-_REACH, _REACH]])
