@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import shlex
+import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -14,7 +17,6 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from typer.testing import CliRunner
 
 from benchmarks import harness
 
@@ -45,19 +47,45 @@ class Ran:
 
 def run(folder: str | Path, command: str | Sequence[str]) -> Ran:
     """Run a command in a folder, without anybody at the keyboard."""
-    app: Any = import_module("incrowd.cli.app").app
+    main: Any = import_module("incrowd.cli").main
     words = shlex.split(command) if isinstance(command, str) else list(command)
+    printed, notes = _Captured(), _Captured()
+    code = 0
     started = time.process_time()
-    with contextlib.chdir(folder):
-        done = CliRunner().invoke(app, words[1:])
+    with contextlib.chdir(folder), _nobody_types(), redirect_stdout(printed), redirect_stderr(notes):
+        try:
+            main(words[1:])
+        except SystemExit as stopped:
+            code = int(stopped.code or 0)
     cpu = time.process_time() - started
-    if done.exception is not None and not isinstance(done.exception, SystemExit):
-        raise done.exception
+    text = printed.text
     answer = None
-    if "{" in done.stdout:
+    if "{" in text:
         with contextlib.suppress(ValueError):
-            answer = json.loads(done.stdout[done.stdout.index("{") :])
-    return Ran(shlex.join(words), done.exit_code, done.output, answer, cpu)
+            answer = json.loads(text[text.index("{") :])
+    return Ran(shlex.join(words), code, f"{text}\n{notes.text}", answer, cpu)
+
+
+class _Captured(io.TextIOWrapper):
+    """A stream that keeps what is printed."""
+
+    def __init__(self) -> None:
+        super().__init__(io.BytesIO(), encoding="utf-8", write_through=True)
+
+    @property
+    def text(self) -> str:
+        self.flush()
+        self.seek(0)
+        return self.read()
+
+
+@contextlib.contextmanager
+def _nobody_types() -> Iterator[None]:
+    keyboard, sys.stdin = sys.stdin, io.StringIO("")
+    try:
+        yield
+    finally:
+        sys.stdin = keyboard
 
 
 def role_words(known: Sequence[str], sensitive: Sequence[str] = (), other: Sequence[str] = ()) -> list[str]:
