@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incrowd.tables import Anything, Choice, Interval, Prefix, parse_generalised
-from incrowd.tables.generalised import parse_ranges, split_plain_sets
+from incrowd.tables.generalised import parse_ranges, split_sets
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_what_a_value_covers():
 
 @given(st.lists(st.text("ab ,{}\"'*;[]1\u00a0\n", max_size=8).map(lambda inside: f"{{{inside}}}"), max_size=12))
 def test_sets_that_are_split_all_at_once_are_those_that_are_parsed(labels):
-    found = split_plain_sets(pa.array([*labels, None, "[1;2]", "a"], pa.string()))
+    found = split_sets(pa.array([*labels, None, "[1;2]", "a"], pa.string()))
     ends = np.cumsum(found.sizes)
     for place, start, end in zip(found.places, ends - found.sizes, ends, strict=True):
         members = [found.texts[number] for number in found.members[start:end]]

@@ -17,7 +17,7 @@ from incrowd.protection.hierarchies import Hierarchy, covered_by_labels
 from incrowd.protection.problem import TICKS, as_floats, offset_of, positions
 from incrowd.protection.recoding import as_text, may_be_generalised
 from incrowd.tables import Anything, Choice, Interval, Prefix, parse_generalised
-from incrowd.tables.generalised import split_plain_sets
+from incrowd.tables.generalised import split_sets
 
 _RANGE = r"^\[(?P<low>[^;]+);(?P<high>[^;]+)(?P<end>[\])])$"
 
@@ -120,7 +120,7 @@ class _Reader:
 
     def _read_plain_sets(self) -> None:
         """Read sets without quotation marks in one step; skip sets with a member that the original does not have."""
-        sets = split_plain_sets(self.labels)
+        sets = split_sets(self.labels)
         codes = np.array([self._code(text) for text in sets.texts], dtype=np.int64)[sets.members]
         width = self.original.size + 1
         codes = np.sort(np.repeat(np.arange(sets.places.size), sets.sizes) * width + codes + 1) % width - 1

@@ -19,10 +19,10 @@ from incrowd.tables.generalised import (
     Choice,
     Generalised,
     Interval,
-    PlainSets,
     Prefix,
+    Sets,
     parse_ranges,
-    split_plain_sets,
+    split_sets,
 )
 
 Reader = Callable[[NDArray[Any], NDArray[np.bool_], NDArray[Any] | None], Determination]
@@ -37,7 +37,7 @@ def label_reader(column: Coded) -> Reader:
     """
     if not column.is_text:
         return lambda codes, *_: determination(codes, column.codes)
-    plain = split_plain_sets(column.values)
+    plain = split_sets(column.values)
     labels, is_plain_set = column.values.to_pylist(), {*plain.places.tolist()}
     parsed = [
         None if label is None or place in is_plain_set else parse_generalised(label)
@@ -115,7 +115,7 @@ def plain_position(label: str) -> float | None:
 
 
 def _members(
-    labels: Sequence[str | None], parsed: Sequence[Generalised | None], plain: PlainSets
+    labels: Sequence[str | None], parsed: Sequence[Generalised | None], plain: Sets
 ) -> list[NDArray[np.int64]]:
     """The members of every set as codes; a plain label is a set of one member, and * is a set without members."""
     numbers = {text: code for code, text in enumerate(plain.texts)}

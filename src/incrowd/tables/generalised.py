@@ -23,10 +23,22 @@ _PLAIN_RANGE = r"^\[(?P<low>-?\d{1,15}(?:\.\d{1,15})?);(?P<high>-?\d{1,15}(?:\.\
 _DATE = r"\d{4}-\d{2}-\d{2}"
 _DATE_RANGE = re.compile(rf"\[\s*({_DATE})\s*;\s*({_DATE})\s*\]")
 _ONE_MEMBER = r'(?:\s*("(?:[^"]|"")*")\s*|([^",]*))'  # one part matches blanks: else exponential time
+_PADDING = " \t\r\n\f\v"  # blanks around a member; one that begins or ends with a blank is quoted
 _MEMBER = re.compile(_ONE_MEMBER + ",", re.DOTALL)
 _QUOTED_MEMBERS = re.compile(f"{_ONE_MEMBER}(?:,{_ONE_MEMBER})*", re.DOTALL)
 _SET = re.compile(r"\{(.*)\}", re.DOTALL)
 _PREFIX = re.compile(r"([^*]+)(\*+)")
+_OPEN_END = pa.array(["", "*", "-inf", "-Inf", "-INF", "-∞", "inf", "Inf", "INF", "+inf", "+Inf", "+INF", "∞", "+∞"])
+_END = rf"{_NUMBER}|\d{{4}}-\d\d-\d\d"
+_PARTS = ("before", "low", "high", "after")
+_RANGES = (
+    r"^(?P<before>[\[\](])\s*(?P<low>[^;]*?)\s*;\s*(?P<high>[^;]*?)\s*(?P<after>[\[\])])$",
+    r"^(?P<before>[\[\](])\s*(?P<low>[^,;]*?)\s*,\s*(?P<high>[^,;]*?)\s*(?P<after>[\[\])])$",
+    rf"^(?P<before>[\[\](])?\s*(?P<low>{_END})\s*(?:-|–|\.\.|~|to)\s*(?P<high>{_END})\+?\s*(?P<after>[\[\])])?$",
+    r"^(?:(?P<before>>)|≥|>=|=>)\s*(?P<low>[^<>=≤≥]+)$",
+    r"^(?:(?P<after><)|≤|<=|=<)\s*(?P<high>[^<>=≤≥]+)$",
+    rf"^(?P<low>{_NUMBER})\s*\+$",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,34 +101,45 @@ def _members(inside: str) -> list[str | None]:
 
 
 def _member(bare: str) -> str | None:
-    return bare.strip() or None
+    return bare.strip(_PADDING) or None
 
 
-class PlainSets(NamedTuple):
-    """Sets that are written without quotation marks."""
+class Sets(NamedTuple):
+    """Labels that are sets."""
 
     places: NDArray[np.int64]  # their positions among the labels
     sizes: NDArray[np.int64]  # the number of members of each set
     members: NDArray[np.int64]  # the members of all sets in sequence, as positions in `texts`
-    texts: list[str | None]  # all distinct members, as written; None is a null
+    texts: list[str | None]  # all distinct members; None is a null
 
 
-def split_plain_sets(labels: pa.Array) -> PlainSets:
-    """Split the labels that are sets without quotation marks, all at once.
+def split_sets(labels: pa.Array) -> Sets:
+    """Split the labels that are sets, those without quotation marks all at once.
 
-    >>> split_plain_sets(pa.array(["{b,a}", "[1;2]", '{"a,b",c}', None, "{b,}"])).texts
-    ['b', 'a', None]
+    >>> split_sets(pa.array(["{b,a}", "[1;2]", '{"a,b",c}', None, "{b, }"]))[1:]
+    (array([2, 2, 2]), array([0, 1, 3, 4, 0, 2]), ['b', 'a', None, 'a,b', 'c'])
     """
-    padded = pc.match_substring_regex(labels, r"[{,][\s\pZ\pC]|[\s\pZ\pC][,}]")
-    is_set = pc.and_not(pc.match_substring_regex(labels, r'^\{[^"]*\}$'), padded)
-    places = np.flatnonzero(pc.fill_null(is_set, False).to_numpy(zero_copy_only=False))
-    listed = pc.split_pattern(pc.utf8_slice_codeunits(labels.take(pa.array(places)), 1, -1), ",")
-    owner = pc.list_parent_indices(listed).to_numpy(zero_copy_only=False).astype(np.int64)
-    encoded = listed.flatten().dictionary_encode()
-    width = max(len(encoded.dictionary), 1)
-    cells = distinct_values(owner * width + encoded.indices.to_numpy(zero_copy_only=False))  # a member counts once
-    texts = [text or None for text in encoded.dictionary.to_pylist()]
-    return PlainSets(places, np.bincount(cells // width, minlength=places.size), cells % width, texts)
+    labels = pc.utf8_trim_whitespace(labels)
+    is_set, is_quoted = (
+        pc.fill_null(pc.match_substring_regex(labels, pattern), False).to_numpy(zero_copy_only=False)
+        for pattern in (r"^\{(?s:.*)\}$", '"')
+    )
+    plain, quoted = np.flatnonzero(is_set & ~is_quoted), np.flatnonzero(is_set & is_quoted)
+    listed = pc.split_pattern(pc.utf8_slice_codeunits(labels.take(pa.array(plain)), 1, -1), ",")
+    members = pc.utf8_trim(listed.flatten(), characters=_PADDING)
+    owners = [pc.list_parent_indices(listed).to_numpy(zero_copy_only=False).astype(np.int64)]
+    members = pc.if_else(pc.equal(members, ""), None, members)
+    marked = [_members(label[1:-1]) for label in labels.take(pa.array(quoted)).to_pylist()]
+    owners.append(np.repeat(plain.size + np.arange(quoted.size), [len(one) for one in marked]).astype(np.int64))
+    members = pa.concat_arrays([members, pa.array([text for one in marked for text in one], pa.string())])
+    encoded = members.dictionary_encode(null_encoding="encode")
+    width, order = max(len(encoded.dictionary), 1), np.argsort(np.concatenate([plain, quoted]), kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(order.size)
+    cells = rank[np.concatenate(owners)] * width + encoded.indices.to_numpy(zero_copy_only=False)
+    cells = distinct_values(cells)  # a member counts once
+    sizes = np.bincount(cells // width, minlength=order.size)
+    return Sets(np.concatenate([plain, quoted])[order], sizes, cells % width, encoded.dictionary.to_pylist())
 
 
 def parse_ranges(labels: pa.Array, texts: Sequence[str | None]) -> list[Generalised | None]:
@@ -134,6 +157,41 @@ def parse_ranges(labels: pa.Array, texts: Sequence[str | None]) -> list[Generali
         else parse_generalised(text)
         for first, last, text in zip(low, high, texts, strict=True)
     ]
+
+
+class RangeTexts(NamedTuple):
+    """Labels that are ranges: their ends as texts, None for an open end."""
+
+    places: NDArray[np.int64]  # their positions among the labels
+    low: pa.Array
+    high: pa.Array
+    excludes_low: NDArray[np.bool_]
+    excludes_high: NDArray[np.bool_]
+
+
+def split_ranges(labels: pa.Array) -> RangeTexts:
+    """Split the labels that are ranges in some notation: [1;5], (1, 5], [1, 5[, 1-5, >=5, 5+; they are trimmed.
+
+    >>> ranges = split_ranges(pa.array(["[24;28]", "White", "[20, 30[", "<18", "85+"]))
+    >>> list(zip(ranges.places.tolist(), ranges.low.to_pylist(), ranges.high.to_pylist()))
+    [(0, '24', '28'), (2, '20', '30'), (3, None, '18'), (4, '85', None)]
+    """
+    places, parts = np.arange(len(labels)), []
+    for pattern in _RANGES:
+        found = pc.extract_regex(labels.take(pa.array(places)), pattern)
+        is_range = found.is_valid().to_numpy(zero_copy_only=False)
+        fields = {field.name: found.field(field.name) for field in found.type}
+        texts = [
+            fields.get(name, pa.array([""] * len(found), pa.string())).filter(pa.array(is_range)) for name in _PARTS
+        ]
+        parts.append((places[is_range], *texts))
+        places = places[~is_range]
+    found_places, *columns = (list(column) for column in zip(*parts, strict=True))
+    before, low, high, after = (pa.concat_arrays(column) for column in columns)
+    low, high = (pc.if_else(pc.is_in(end, value_set=_OPEN_END), None, end) for end in (low, high))
+    excludes_low = pc.is_in(before, value_set=pa.array(["(", "]", ">"])).to_numpy(zero_copy_only=False)
+    excludes_high = pc.is_in(after, value_set=pa.array([")", "[", "<"])).to_numpy(zero_copy_only=False)
+    return RangeTexts(np.concatenate(found_places), low, high, excludes_low, excludes_high)
 
 
 def parse_generalised(text: str) -> Generalised | None:
