@@ -1,0 +1,5 @@
+"""`python -m benchmarks.decision`."""
+
+from benchmarks.decision import main
+
+main()
