@@ -5,7 +5,7 @@ odds are log P(x_j | q_i) / P(x_j | class) plus a constant. Normalised over peop
 says nothing of anybody, and then over rows, they are the posterior.
 
 Whole classes fall into three parts. Likenesses are fitted on one, the classifier on the second, and people of the third
-are attacked; no model has seen them. Were likenesses fitted on the people of the third and tried on those of the second,
+are attacked; no model has seen them. Were likenesses fitted on those who are attacked and tried on the second part,
 columns without information would seem to tell: what two parts have in common by chance has one sign in both directions.
 """
 
@@ -72,9 +72,11 @@ def posteriors(
         if place == 0 or fit != turns[place - 1][0]:
             fitted = rng.permutation(np.flatnonzero(part == fit))
             likenesses = _fit(known, features, fitted)
-        groups = [_some_pairs([rows for rows in members if part[rows[0]] == side], rng) for side in (teach, attack)]
-        if fitted.size and all(groups):
-            yield from _attack(likenesses, *groups, fitted, blame)
+        taught, attacked = (
+            _some_pairs([rows for rows in members if part[rows[0]] == side], rng) for side in (teach, attack)
+        )
+        if fitted.size and taught and attacked:
+            yield from _attack(likenesses, taught, attacked, fitted, blame)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

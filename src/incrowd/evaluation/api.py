@@ -117,9 +117,7 @@ def evaluate(
         **cost._asdict(),
         discernibility=int((records**2).sum()) + suppressed * before.rows,
         sensitive=tuple(measure_diversity(groups[column.name].numbers, column) for column in secret_columns),
-        disclosure=(
-            None if secret is None else _disclosure(groups[secrets[0]], secret_columns[0], secret, before)
-        ),
+        disclosure=(None if secret is None else _disclosure(groups[secrets[0]], secret_columns[0], secret, before)),
         notes=(*notes, *scale_notes),
         utility=measured_utility,
     )
