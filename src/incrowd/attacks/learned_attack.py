@@ -6,8 +6,8 @@ this attack measures what kept columns say beyond them, on people of whom no mod
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -86,6 +86,7 @@ class LearnedAttack(Result):
 
     Attributes:
         known: what the attacker knows.
+        coarse: which of these the release does not show exactly.
         kept: the columns from which they learn.
         people: how many people were attacked.
         looks: how many were found, by how confident the attacker was.
@@ -94,6 +95,7 @@ class LearnedAttack(Result):
     """
 
     known: tuple[str, ...]
+    coarse: tuple[str, ...]
     kept: tuple[str, ...]
     people: int
     looks: tuple[Look, ...]
@@ -106,10 +108,17 @@ class LearnedAttack(Result):
         """The largest lower bound of all looks: at least so often some people are found."""
         return max((look.low for look in self.looks), default=0.0)
 
+    def renamed(self, name_of: Callable[[str], str]) -> LearnedAttack:
+        """The result with other names of columns."""
+        secrets = tuple(replace(secret, column=name_of(secret.column)) for secret in self.secrets)
+        blamed = tuple((name_of(name), share) for name, share in self.blamed)
+        known, coarse, kept = (tuple(map(name_of, names)) for names in (self.known, self.coarse, self.kept))
+        return replace(self, known=known, coarse=coarse, kept=kept, secrets=secrets, blamed=blamed)
+
     def least_seen(self, limit: float) -> float:
         """The smallest success among the most confident people that would have been above a limit; 1 if none would.
 
-        >>> LearnedAttack((), (), 400, (Look(1.0, 400, 30, 0.05), Look(0.05, 20, 2, 0.01))).least_seen(1 / 11)
+        >>> LearnedAttack((), (), (), 400, (Look(1.0, 400, 30, 0.05), Look(0.05, 20, 2, 0.01))).least_seen(1 / 11)
         0.1475
         """
         return min((_least_success(look.people, limit) for look in self.looks), default=1.0)
@@ -177,7 +186,8 @@ def attack_by_learning(
     attacked = sum(part.size for part in confidence)
     looks = _looks(np.concatenate(confidence), np.concatenate(is_found)) if attacked else ()
     return LearnedAttack(
-        tuple(column.name for column in persons),
+        tuple(column.name for column, _ in known),
+        tuple(column.name for column, is_coarse in known if is_coarse),
         names,
         attacked,
         looks,
@@ -248,4 +258,4 @@ def _learnt(guesses: Guesses, known: Sequence[KnownColumn]) -> LearntSecret:
 def _shares(blame: dict[str, float]) -> tuple[tuple[str, float], ...]:
     total = sum(blame.values()) or 1.0
     ordered = sorted(blame.items(), key=lambda pair: -pair[1])
-    return tuple((name, share / total) for name, share in ordered if share > 0)
+    return tuple((name, round(float(share / total), 4)) for name, share in ordered if share > 0)
