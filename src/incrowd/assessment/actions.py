@@ -139,7 +139,7 @@ def _protect(work: AssessmentState, verdict: Verdict) -> Iterator[Action]:
         evidence, source = work.answers["evidence"], work.table.source
         only_order = bool(evidence.row_order) and evidence.is_release and len(verdict.exposures) == 1
         if not only_order and source is not None and mark_of(Path(source)).is_file():
-            yield _protect_original(verdict, dict.fromkeys((*columns_to_remove(work), *verdict.giving_back)))
+            yield _protect_original(verdict, dict.fromkeys((*columns_to_remove(work), *verdict.blamed)))
             return
         plan = Plan(work.question.limits.class_size, columns_to_remove(work), 2, verdict.disclosed)
         settings = protect_settings(work, plan)
@@ -150,7 +150,7 @@ def _protect(work: AssessmentState, verdict: Verdict) -> Iterator[Action]:
 def _protect_original(verdict: Verdict, removed: Iterable[str]) -> Action:
     """Action to protect the original of a release in another way, without the columns that make the release a no."""
     without = listed(removed)
-    columns_are_all = verdict.decision == "exposed" and len(verdict.exposures) == len(verdict.given_back)
+    columns_are_all = verdict.decision == "exposed" and len(verdict.exposures) == 1 and bool(verdict.blamed)
     how = [f"without {without}"] if without else []
     how += [] if columns_are_all else ["with larger classes or fewer columns"]
     return Action(

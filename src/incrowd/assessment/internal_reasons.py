@@ -9,9 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from incrowd.assessment.reasons import Findings, describe_order
-from incrowd.measures.recovering_columns import ExpectedValue
 from incrowd.populations.design import CHECK_WEIGHTS
-from incrowd.protection.release_warnings import describe_reported
 from incrowd.wording import Advice, chosen_percent, counted, listed, one_decimal, people, percent
 
 if TYPE_CHECKING:
@@ -79,10 +77,26 @@ def _row_order_tells(findings: Findings) -> Iterator[Advice]:
         yield Advice(f"{describe_order(findings.evidence)}; protect writes them in random order.")
 
 
-def _values_are_expected(findings: Findings) -> Iterator[Advice]:
-    expected = findings.evidence.expected
-    apart = ["protect.apart"] if any(isinstance(one, ExpectedValue) for one in expected) else []
-    yield from (Advice(told, (*apart, "drop", "quasi_identifiers")) for told in describe_reported(expected))
+def _attack_saw_nothing(findings: Findings) -> Iterator[Advice]:
+    """What an attack by kept columns found, and what it would have seen."""
+    attack = findings.evidence.attack
+    if attack is None or not attack.kept or not (attack.coarse or attack.looks):
+        return
+    if findings.sees_too_little:
+        yield Advice(
+            f"Whether kept columns find people could not be seen: {people(attack.people)} could be attacked, too few to "
+            "tell success from chance"
+        )
+        return
+    if findings.exceeds(attack):
+        return
+    everybody = next(look for look in attack.looks if look.share == 1)
+    seen = attack.least_seen(findings.question.limits.highest)
+    yield Advice(
+        f"An attacker who has learned from other people how kept columns depend on the quasi-identifiers finds "
+        f"{percent(everybody.success)} of {people(everybody.people)} who were attacked. A success above {percent(seen)} "
+        "among those of whom they are most confident would have been seen."
+    )
 
 
 def _something_is_unanswered(findings: Findings) -> Iterator[Advice]:
@@ -191,7 +205,7 @@ _REASONS = (
     _key_exists,
     _columns_are_known_anyway,
     _row_order_tells,
-    _values_are_expected,
+    _attack_saw_nothing,
     _something_is_unanswered,
     _rows_may_not_be_people,
     _missing_values_follow,

@@ -16,12 +16,8 @@ class Repairable(Protocol):
     """The columns of a verdict that a plan can do something about."""
 
     @property
-    def not_asked(self) -> Sequence[str]:
-        """Columns whose missing cells tell who was not asked."""
-
-    @property
-    def giving_back(self) -> Sequence[str]:
-        """Kept columns that give back what was made coarser."""
+    def blamed(self) -> Sequence[str]:
+        """Kept columns by which an attacker finds people or learns secrets, the one that tells most first."""
 
     @property
     def linking(self) -> Sequence[str]:
@@ -42,15 +38,15 @@ class SecretDemand(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A protection to try: the class size, what is left out, how different secrets must be, and who is kept apart.
+    """A protection to try: the class size, what is left out, how different secrets must be.
 
     Attributes:
         k: the class size.
         removed: columns that are left out.
         l: values that every class must have of each `diverse` column. None: that is not asked for.
         diverse: the secrets of which it is asked.
-        apart: columns that only some people were asked, who are kept apart from the others.
-        kept: quasi-identifiers that stay as they are, so that no column can give them back.
+        needed: columns that must stay.
+        blamed: those of `removed` that are left out because an attacker learns from them.
         gave_up: whether a secret is left out because no class of this size hides it.
         asked_l: the l that the user asked for; no revision asks for less.
         demanded: the secrets of which the user asked something; none of them is left out because that cannot be had.
@@ -60,43 +56,45 @@ class Plan:
     removed: tuple[str, ...] = ()
     l: float | None = None  # noqa: E741
     diverse: tuple[str, ...] = ()
-    apart: tuple[str, ...] = ()
-    kept: tuple[str, ...] = ()
+    needed: tuple[str, ...] = ()
+    blamed: tuple[str, ...] = ()
     gave_up: bool = False
     asked_l: float | None = None
     demanded: tuple[str, ...] = ()
 
     @property
-    def asks_of_secrets(self) -> bool:
-        """True if secrets must differ in every class, or one is left out."""
-        return bool(self.diverse) or self.gave_up
+    def costs_columns(self) -> bool:
+        """True if secrets must differ in every class, or columns are left out: larger classes may need less of it."""
+        return bool(self.diverse or self.blamed) or self.gave_up
 
     def revise(self, verdict: Repairable) -> Plan | None:
         """The plan that repairs what a verdict found, or None where none is known."""
-        asked = [name for name in verdict.not_asked if name not in (*self.apart, *self.removed)]
-        telling = dict.fromkeys((*verdict.giving_back, *verdict.linking))
-        back = [name for name in telling if name not in (*self.removed, *asked)]
-        if 2 * len({*back} & {*self.apart}) > len(self.apart):
-            return self.fallback()  # mostly in vain: the others are not worth its detail
-        more = [name for name in verdict.disclosed if name not in (*self.diverse, *back)]
-        if asked or back or more:
-            left, apart = (
-                tuple(name for name in names if name not in back) for names in (self.diverse, (*self.apart, *asked))
-            )
-            diverse, values = (*left, *more), self.l or 2 if more else self.l
-            values = values if diverse else None
-            return replace(self, removed=(*self.removed, *back), l=values, diverse=diverse, apart=apart)
+        linking = [name for name in verdict.linking if name not in (*self.removed, *self.needed)]
+        blamed = [name for name in verdict.blamed if name not in (*self.removed, *self.needed)]
+        more = [name for name in verdict.disclosed if name not in (*self.diverse, *linking, *blamed)]
+        if linking or blamed or more:
+            back = (*linking, *blamed)
+            diverse = (*(name for name in self.diverse if name not in back), *more)
+            values = (self.l or 2 if more else self.l) if diverse else None
+            removed, all_blamed = (*self.removed, *back), (*self.blamed, *blamed)
+            return replace(self, removed=removed, blamed=all_blamed, l=values, diverse=diverse)
         if verdict.disclosed and (self.l or 1) < _MOST_VALUES:
             return replace(self, l=(self.l or 1) + 1)
         return self.without(verdict.disclosed)
 
+    def with_column(self, name: str) -> Plan:
+        """The plan that keeps a column for which an attack was blamed."""
+        left, blamed = (tuple(one for one in names if one != name) for names in (self.removed, self.blamed))
+        return replace(self, removed=left, blamed=blamed)
+
     def without(self, secrets: Sequence[str]) -> Plan | None:
         """The plan that leaves out secrets which classes cannot hide."""
+        secrets = [name for name in secrets if name not in self.needed]
         if not secrets:
             return None
-        left, apart = (tuple(name for name in names if name not in secrets) for names in (self.diverse, self.apart))
+        left = tuple(name for name in self.diverse if name not in secrets)
         removed, values = (*self.removed, *secrets), max(self.asked_l or 2, 2) if left else None
-        return replace(self, removed=removed, l=values, diverse=left, apart=apart, gave_up=True)
+        return replace(self, removed=removed, l=values, diverse=left, gave_up=True)
 
     def demand(self, certain: float, named: Collection[str] = ()) -> SecretDemand:
         """The options of `protect` that make secrets differ, so that none is nearly certain in a class.
@@ -124,11 +122,3 @@ class Plan:
         if self.l != self.asked_l:
             return self.diverse
         return tuple(name for name in self.diverse if name not in self.demanded)
-
-    def fallback(self) -> Plan | None:
-        """The plan to try where this one cannot be had: leave out what asks for too much."""
-        if not self.apart:
-            return self.without(self.may_go)
-        left = tuple(name for name in self.diverse if name not in self.apart)
-        values = self.l if left or not self.diverse else None
-        return replace(self, removed=(*self.removed, *self.apart), l=values, diverse=left, apart=())

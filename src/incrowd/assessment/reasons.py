@@ -14,12 +14,15 @@ if TYPE_CHECKING:
     from incrowd.assessment.question import Question
     from incrowd.assessment.roles import Roles
     from incrowd.assessment.sections.evidence import Evidence
+    from incrowd.attacks.learned_attack import LearnedAttack, LearntSecret
     from incrowd.classes import ClassSizes
     from incrowd.measures import Measurement
     from incrowd.measures.disclosed_secrets import DisclosedColumn
     from incrowd.populations import PopulationRisk
     from incrowd.protection.marks import Linkage
 
+_BLAMED = 0.5  # share of the attacker's odds that the columns which are blamed for it explain
+_MOST_BLAMED = 3  # columns that a reason names
 POPULATION_UNUSED = "The population is not used"  # how the reason begins
 
 
@@ -57,10 +60,52 @@ class Findings:
         columns = self.evidence.secrets.columns if self.evidence.secrets and self.by_classes else ()
         return tuple(column for column in columns if judge(column.news_share, self.question.tolerated) != "within")
 
+    def exceeds(self, attack: LearnedAttack) -> bool:
+        """True if some people are found more often than is accepted, but for chance.
+
+        Classes of the table hold against an attacker who knows who is in it. Where attackers do not know that, the
+        accepted success is as much higher as the risk of the classes is lower in the population.
+        """
+        limits = self.question.limits
+        in_table, _ = highest_risk(self.facts.sizes, None)
+        highest, _ = highest_risk(self.facts.sizes, self.population)
+        scale = highest / in_table if self.population is not None else 1.0
+        everybody = next(look.low for look in attack.looks if look.share == 1)
+        is_over = judge(min(attack.low * scale, 1.0), limits.highest) == "over"
+        return is_over or judge(min(everybody * scale, 1.0), limits.of_average) == "over"
+
+    def learnt_secrets(self) -> tuple[LearntSecret, ...]:
+        """Sensitive columns that the attack tells for more people than are tolerated."""
+        secrets = self.evidence.attack.secrets if self.evidence.attack is not None else ()
+        return tuple(secret for secret in secrets if secret.low > self.question.tolerated)
+
+    @property
+    def blamed(self) -> tuple[str, ...]:
+        """The kept columns from which most of the attacker's odds come; they are more than half of the odds."""
+        attack = self.evidence.attack
+        if attack is None or not attack.looks:
+            return ()
+        names: list[str] = []
+        total = 0.0
+        for name, share in attack.blamed:
+            names.append(name)
+            total += share
+            if total > _BLAMED:
+                break
+        return tuple(names)
+
+    @property
+    def sees_too_little(self) -> bool:
+        """True if the attack would not have seen people who are found, because there are too few people."""
+        attack = self.evidence.attack
+        if attack is None or not attack.kept or not (attack.coarse or attack.looks):
+            return False
+        return attack.least_seen(self.question.limits.highest) >= 1
+
     @property
     def is_open(self) -> bool:
         """True if something is open: a column, the unit of a row, or something that could not be counted."""
-        open_points = self.evidence.undecided or self.evidence.unanswered or self.rows_are_open
+        open_points = self.evidence.undecided or self.evidence.unanswered or self.rows_are_open or self.sees_too_little
         return not self.roles.confirmed or bool(open_points)
 
     @property
@@ -115,9 +160,30 @@ def _records_were_counted_as_people(findings: Findings) -> Iterator[str]:
         )
 
 
-def _coarsened_values_are_given_back(findings: Findings) -> Iterator[str]:
-    for fact in findings.evidence.given_back:
-        yield f"{fact.sentence} for {percent(fact.told)} of the records: {fact.consequence}."
+def _people_are_found_by_kept_columns(findings: Findings) -> Iterator[str]:
+    """Re-identification beyond the classes: the look at the attack with the highest lower bound is above a limit."""
+    attack = findings.evidence.attack
+    if attack is None or not attack.looks or not findings.exceeds(attack):
+        return
+    look = max(attack.looks, key=lambda one: one.low)
+    surest = "" if look.share == 1 else f" the {percent(look.share)} of whom they are most confident,"
+    why = f" Most of it comes from {listed(list(findings.blamed)[:_MOST_BLAMED])}." if findings.blamed else ""
+    yield (
+        f"Kept columns find people: an attacker who knows the quasi-identifiers, and from other people how kept columns "
+        f"depend on them, names{surest} {look.found:,} of {people(look.people)} rightly ({percent(look.success)}, at "
+        f"least {percent(look.low)}).{why}"
+    )
+
+
+def _secrets_are_learnt(findings: Findings) -> Iterator[str]:
+    attack = findings.evidence.attack
+    for secret in findings.learnt_secrets():
+        assert attack is not None
+        yield (
+            f"Attribute disclosure: {secret.column} can be told for {secret.right:,} of {people(secret.people)} who were "
+            f"attacked, and {'all of it' if secret.news == secret.right else f'for {secret.news:,} of them it'} is news: "
+            "who knows everybody else could not have told it."
+        )
 
 
 def _row_order_gives_back(findings: Findings) -> Iterator[str]:
@@ -150,7 +216,8 @@ _EXPOSURES = (
     _identifiers_are_kept,
     _households_are_linked,
     _records_were_counted_as_people,
-    _coarsened_values_are_given_back,
+    _people_are_found_by_kept_columns,
+    _secrets_are_learnt,
     _row_order_gives_back,
     _secrets_are_disclosed,
 )

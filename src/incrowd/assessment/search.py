@@ -28,8 +28,7 @@ from incrowd.special import Floats
 
 _SIZES = (2, 3, 5, 8, 11, 15, 20)  # classes that are tried where the limit does not say how large they must be
 _GROWTH = 4  # of class sizes beyond those, for a low average
-_MOST_RETURNED = 3  # columns that are left out for which a trial keeps what they give back instead
-_HARDLY = 0.05  # share of its cells that were made coarser, up to which a quasi-identifier may be kept instead
+_MOST_RETURNED = 3  # columns that an attack was blamed for, and that are tried again
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +68,7 @@ class Cost:
 class Attempt:
     """A plan that was tried: the verdict on the result, what measures its cost, and the protected table if it is kept.
 
-    `changed` has the share of the cells of each quasi-identifier that were made coarser. `why` has the columns that
-    this one and those before it, which it repairs, found to tell too much, and how they do.
+    `why` has the columns that this one and those before it, which it repairs, found to tell too much, and how they do.
     """
 
     plan: Plan
@@ -78,7 +76,6 @@ class Attempt:
     measure_cost: Callable[[], Cost]
     protected: Protected | None = None
     why: Mapping[str, str] = field(default_factory=dict)
-    changed: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def passes(self) -> bool:
@@ -107,30 +104,17 @@ class TimeIsUpError(Exception):
 
 
 def find_way(plan: Plan, attempt: Callable[[Plan], Attempt], smallest: int) -> Attempt | Failed:
-    """Repair a plan until it passes, and then try to keep what columns gave back instead of leaving these out.
+    """Repair a plan until it passes, and then try to keep again the columns that an attack was blamed for.
 
-    That is tried of quasi-identifiers of which hardly any cell was made coarser: a column that repeats another one, say
-    in other units, tells nothing that is worth much detail of all the others.
+    Several columns can be blamed together, and what one of them told may not matter once the others are gone.
     """
-    told: dict[str, str] = {}
-
-    def note(step: Plan) -> Attempt:
-        tried = attempt(step)
-        alone = [one for one in tried.verdict.given_back if not one.others]
-        hardly = [one for one in alone if tried.changed.get(one.gives_back, 1.0) <= _HARDLY]
-        told.update({one.column: one.gives_back for one in hardly})
-        return tried
-
-    best = repair_plan(plan, note, smallest)
-    if isinstance(best, Failed):
+    best = repair_plan(plan, attempt, smallest)
+    if isinstance(best, Failed) or len(best.plan.blamed) < 2:
         return best
-    for column in [name for name in best.plan.removed if name in told][:_MOST_RETURNED]:
-        if column in best.plan.removed:
-            kept = (*best.plan.kept, told[column])
-            removed = tuple(name for name in best.plan.removed if told.get(name) not in kept)
-            with suppress(IncrowdError, TimeIsUpError):  # values too rare to be kept; the way that was found stands
-                tried = attempt(replace(best.plan, kept=kept, removed=removed))
-                best = least_costly([best, tried]) if tried.passes else best
+    for column in best.plan.blamed[-1 : -1 - _MOST_RETURNED : -1]:
+        with suppress(IncrowdError, TimeIsUpError):  # the way that was found stands
+            tried = attempt(best.plan.with_column(column))
+            best = tried if tried.passes else best
     return best
 
 
@@ -162,8 +146,8 @@ def repair_plan(plan: Plan, attempt: Callable[[Plan], Attempt], smallest: int) -
 
 def _fallback(plan: Plan, attempt: Callable[[Plan], Attempt]) -> Plan | None:
     """The plan to try where one cannot be had; of several secrets those are left out that cannot differ alone."""
-    if plan.apart or len(plan.may_go) < 2:
-        return plan.fallback()
+    if len(plan.may_go) < 2:
+        return plan.without(plan.may_go)
     refused = []
     for name in plan.may_go:
         try:
@@ -202,11 +186,6 @@ def sizes_to_try(limits: Limits, people: int, *, in_population: bool, held: int 
     return [size for size in sorted(wanted) if 2 <= size <= most]
 
 
-def is_exact(limits: Limits) -> bool:
-    """True if sizes in between are tried: the average falls as classes grow, so that the least lies between two."""
-    return limits.average is not None
-
-
 @dataclass(frozen=True, slots=True)
 class Found:
     """Result of a search: the least costly way that passes, if there is one, and why class sizes failed."""
@@ -215,9 +194,7 @@ class Found:
     failures: tuple[Failed, ...]
 
 
-def find_least(
-    sizes: Sequence[int], start: int, try_size: Callable[[int], Attempt | Failed], *, exact: bool = False
-) -> Found:
+def find_least(sizes: Sequence[int], start: int, try_size: Callable[[int], Attempt | Failed]) -> Found:
     """Try class sizes, and take the way that costs the least.
 
     Where secrets must differ, or one is left out, small classes can cost more than large ones, which need no such rule;
@@ -228,7 +205,6 @@ def find_least(
         sizes: the class sizes, the smallest first.
         start: the place of the one that is likely to pass.
         try_size: the way that passes with classes of one size, or why there is none.
-        exact: try sizes in between too.
     """
     best: Attempt | None = None
     least: Attempt | None = None  # of the smallest classes that pass
@@ -245,12 +221,12 @@ def find_least(
             return None if outcome.rules_out_all_sizes else False
         best = outcome if best is None else least_costly([best, outcome])
         least = outcome if least is None or k < least.plan.k else least
-        if not outcome.plan.asks_of_secrets:
+        if not outcome.plan.costs_columns:
             need_none.add(k)
         return True
 
-    walk_sizes(sizes, start, passes, exact=exact)
-    if least is not None and least.plan.asks_of_secrets:
+    walk_sizes(sizes, start, passes)
+    if least is not None and least.plan.costs_columns:
         for k in _doubled(sizes, least.plan.k):
             if k not in tried:
                 passes(k)
@@ -271,17 +247,17 @@ def _doubled(sizes: Sequence[int], k: int) -> Iterator[int]:
         yield k
 
 
-def walk_sizes(sizes: Sequence[int], start: int, passes: Callable[[int], bool | None], *, exact: bool = False) -> None:
+def walk_sizes(sizes: Sequence[int], start: int, passes: Callable[[int], bool | None]) -> None:
     """Try class sizes until the least that passes is known.
 
     From the one that is likely to pass the smaller ones follow as long as they pass, or the larger ones until one does.
-    Where none of those passes, the smaller ones follow after all.
+    Where none of those passes, the smaller ones follow after all. Then sizes in between are tried, halving the way from
+    the largest that fails to the least that passes.
 
     Args:
         sizes: the class sizes, the smallest first.
         start: the place of the likely one.
         passes: tries one, and says whether it passes; None ends the walk.
-        exact: try sizes in between too, halving the way from the largest that fails to the least that passes.
     """
     failed: list[int] = []
 
@@ -301,7 +277,7 @@ def walk_sizes(sizes: Sequence[int], start: int, passes: Callable[[int], bool | 
                     least = k
                 elif least is not None:
                     break
-        if least is None or not exact:
+        if least is None:
             return
         below = max((k for k in failed if k < least), default=least)
         while least - below > 1:

@@ -27,11 +27,9 @@ class Trial(Result):
         cost: by which they were compared: the columns that the search left out, and `loss` times the number of
             quasi-identifiers; where `loss` is.
         chosen: whether it is the release that was chosen.
-        apart: columns that only some people were asked, who were kept apart from the others.
         diverse: secrets that had to differ in every class.
         detail_kept: of the quasi-identifiers in the rows that are left, as `evaluate` measures it; where `loss` is.
         rows_left_out: how many rows are not in it; where `loss` is measured.
-        kept: quasi-identifiers that had to stay as they are, which a kept column would have given back.
         why: what speaks most against it; None if it passes.
     """
 
@@ -42,13 +40,11 @@ class Trial(Result):
     method: str = "partition"
     loss: float | None = None
     chosen: bool = False
-    apart: tuple[str, ...] = ()
     diverse: tuple[str, ...] = ()
     detail_kept: float | None = None
     rows_left_out: int | None = None
     why: str | None = None
     cost: float | None = None
-    kept: tuple[str, ...] = ()
 
 
 def why_chosen(trials: Sequence[Trial]) -> str | None:

@@ -21,7 +21,6 @@ from incrowd.assessment.search import (
     TimeIsUpError,
     find_least,
     find_way,
-    is_exact,
     least_costly,
     likely_to_pass,
     size_held,
@@ -58,9 +57,8 @@ def find_release(
     """Protect a table with the least loss that the verdict accepts.
 
     What is tried is what the advice of `assess` tries (`incrowd.assessment.search`): class sizes from what the limit on
-    the highest risk asks (from 2 where a population is known), more values of a secret that would be certain, people
-    who were not asked kept apart, and columns left out that give back what was made coarser or that no class hides, or
-    else what they give back kept as it is. Of all sizes and methods the way of least cost is taken: a column left out
+    the highest risk asks (from 2 where a population is known), more values of a secret that would be certain, and
+    columns left out from which an attacker learns or that no class hides. Of all sizes and methods the way of least cost is taken: a column left out
     costs as much as a quasi-identifier that lost all its detail. The detail is weighted by importance, and rows that
     went have none.
 
@@ -175,7 +173,7 @@ class _Search:
                 self.refused = self.refused or outcome.error
             return outcome
 
-        self.best = find_least(sizes, start, try_size, exact=is_exact(limits)).way
+        self.best = find_least(sizes, start, try_size).way
 
     def _is_judged_in_population(self) -> bool:
         """True if a release of any class size may be; not if the method codes class by class or leaves out rows."""
@@ -213,14 +211,11 @@ class _Search:
             measured.update(kept, loss=cost.loss, cost=cost.total)
             return cost
 
-        changed = {name: cells / max(safe.rows, 1) for name, cells in safe.changed_cells.items()}
-        self.last = Attempt(plan, verdict, cache(measure_cost), safe, changed=changed)
+        self.last = Attempt(plan, verdict, cache(measure_cost), safe)
         self.trials.append(
             Trial(
                 *(plan.k, plan.l, plan.removed, verdict.decision, safe.method),
-                apart=plan.apart,
                 diverse=plan.diverse,
-                kept=plan.kept,
                 why=None if self.last.passes else (*verdict.exposures, verdict.sentence)[0],
             )
         )
@@ -242,8 +237,7 @@ class _Search:
         )
         options: SearchKeywords = {
             **given,
-            "apart": left(list(dict.fromkeys([*(given.get("apart") or ()), *plan.apart]))),
-            "keep": list(dict.fromkeys([*(given.get("keep") or ()), *plan.kept])) or None,
+            "apart": left(given.get("apart")),
             "leave_out": [*(given.get("leave_out") or ()), *plan.removed],
             "other": left(given.get("other")),
             "sensitive": list(self._secrets) or None,
@@ -279,7 +273,7 @@ def judge_protected(
     rows: RowKind | None = None,
     progress: Progress = silent,
 ) -> Verdict:
-    """The verdict on a protected table, which also asks the original what a row is and which columns give back.
+    """The verdict on a protected table, which also asks the original what a row is and what kept columns tell.
 
     Ranges that are written as one number or as a label do not show any more what a kept column tells of them, and the
     column that numbers people may have been removed.
@@ -294,10 +288,10 @@ def judge_protected(
     Raises:
         InputError: as `judge_release`.
 
-    >>> ages = [age for age in range(30, 40) for _ in range(3)]
+    >>> ages = [age for age in range(30, 40) for _ in range(30)]
     >>> table = {"age": ages, "born": [2000 - age for age in ages]}
-    >>> safe = protect(table, quasi_identifiers=["age"], k=11, output="midpoint", other=["born"], identifiers=[])
-    >>> judge_protected(safe, Question(quasi_identifiers=("age",), other=("born",))).giving_back
+    >>> safe = protect(table, quasi_identifiers=["age"], k=60, output="midpoint", other=["born"], identifiers=[])
+    >>> judge_protected(safe, Question(quasi_identifiers=("age",), other=("born",))).blamed
     ('born',)
     """
     names = safe.released_quasi_identifiers or safe.quasi_identifiers  # in a cluster they keep their names
@@ -307,6 +301,6 @@ def judge_protected(
     judged = safe.table if released is None else released
     hidden = tuple(name for name in question.sensitive or () if name in safe.removed)
     if not {*hidden} <= {*safe.left_out_secrets}:
-        safe = replace(safe, left_out_secrets=(*safe.left_out_secrets, *hidden), given_back=None)
+        safe = replace(safe, left_out_secrets=(*safe.left_out_secrets, *hidden), learned=None)
     facts = facts_of_protected(safe, rows, part(progress, 0.0, 0.5))
     return judge_release(judged, asked, original=facts, progress=part(progress, 0.5, 1.0))

@@ -5,7 +5,8 @@ A yes needs all of this:
 - a person has judged every column;
 - the highest and the average risk are within the recipient's limits;
 - no secret is certain and news;
-- no column names people, and neither a kept column nor the row order gives back coarsened values;
+- no column names people;
+- an attacker who learns from kept columns and the row order finds nobody more often than accepted, and no secret;
 - if a release is to be attacked, every attack was run and is within the limit.
 """
 
@@ -18,7 +19,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 from incrowd.assessment.internal_reasons import list_internal_reasons
 from incrowd.assessment.reasons import Findings, describe_highest_risk, highest_risk, is_upper_bound, list_reasons
 from incrowd.assessment.sections.attacks import AttackJudgement, judge_attacks, reasons_from_attacks
-from incrowd.measures.recovering_columns import FollowingMissingCells
 from incrowd.recipients import COMPARED, Limits, in_words, judge, limits_of
 from incrowd.results import Result
 from incrowd.wording import Advice, counted, listed, people, percent
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from incrowd.assessment.sections.evidence import Evidence
     from incrowd.attacks import AttackRisk, ReleaseAttacks
     from incrowd.measures import Measurement
-    from incrowd.measures.recovering_columns import RecoveringColumn
     from incrowd.populations import PopulationRisk
 
 Decision = Literal["within", "undecided", "borderline", "exposed", "over"]
@@ -74,7 +73,7 @@ class Verdict(Result):
 
     - "over": the average risk is above its limit.
     - "exposed": the average risk is within its limit, but there are `exposures`: the highest risk is above its limit, a
-      secret is certain and news, a column names people or gives back coarsened values, or an attack succeeds.
+      secret is certain and news, a column names people, or an attack succeeds.
     - "borderline": a limit lies inside the interval of an estimate.
     - "undecided": it would be a yes, but something open can change that: columns that nobody judged, roles that nobody
       confirmed, rows that may not be people, or attacks on a release that could not be run.
@@ -97,7 +96,8 @@ class Verdict(Result):
         found_if_declared: for a yes, the number of people who are unique to an attacker who also knows the declared
             columns.
         disclosed: sensitive columns in which more values are certain and news than are tolerated.
-        given_back: facts about the kept columns that give back coarsened values.
+        blamed: kept columns by which an attacker finds more people than accepted, the one that tells most first.
+        learnt: sensitive columns that an attacker learns from kept columns.
         linking: kept columns that link the people of a household, if each person is counted.
         attacks_not_run: attacks on a release that could not be run, so they may succeed.
         actions: what to do next, the most useful first.
@@ -105,11 +105,9 @@ class Verdict(Result):
         unanswered: the internal reasons about what could not be counted.
     """
 
-    _hidden: ClassVar[frozenset[str]] = frozenset({"unanswered", "given_back", "linking", "highest_is_bound"})
+    _hidden: ClassVar[frozenset[str]] = frozenset({"unanswered", "linking", "highest_is_bound"})
     _renamed: ClassVar[Mapping[str, str]] = {"internal_reasons": "inside_reasons"}
-    _derived: ClassVar[tuple[str, ...]] = (
-        *("giving_back", "headline", "recommendation", "sentence", "threshold", "why"),
-    )
+    _derived: ClassVar[tuple[str, ...]] = (*("headline", "recommendation", "sentence", "threshold", "why"),)
 
     decision: Decision
     recipient: str
@@ -129,20 +127,10 @@ class Verdict(Result):
     internal_reasons: tuple[Advice, ...] = ()
     unanswered: tuple[Advice, ...] = ()
     found_if_declared: int = 0
-    given_back: tuple[RecoveringColumn, ...] = ()
+    blamed: tuple[str, ...] = ()
+    learnt: tuple[str, ...] = ()
     linking: tuple[str, ...] = ()
     highest_is_bound: bool = False
-
-    @property
-    def giving_back(self) -> tuple[str, ...]:
-        """The kept columns that give back coarsened values."""
-        return tuple(dict.fromkeys(one.column for one in self.given_back))
-
-    @property
-    def not_asked(self) -> tuple[str, ...]:
-        """The columns of `giving_back` that do so only by their missing cells (skip patterns)."""
-        by_values = {one.column for one in self.given_back if not isinstance(one, FollowingMissingCells)}
-        return tuple(name for name in self.giving_back if name not in by_values)
 
     @property
     def threshold(self) -> float:
@@ -308,7 +296,8 @@ def decide(
         undecided=evidence.undecided if is_undecided else (),
         declared=tuple(name for name in roles.stated if roles.role(name) == "other"),
         disclosed=tuple(column.column for column in findings.disclosed_columns()),
-        given_back=evidence.given_back,
+        blamed=_blamed_for_a_no(findings),
+        learnt=tuple(secret.column for secret in findings.learnt_secrets()),
         linking=evidence.linking,
         highest_is_bound=findings.by_classes and is_upper_bound(facts.sizes, findings.population),
         attacks_not_run=attacked.not_run,
@@ -330,6 +319,14 @@ def list_exposures(
         others: answers of sections that exposures do not use.
     """
     return tuple(Findings(question, roles, facts, evidence).find_exposures())
+
+
+def _blamed_for_a_no(findings: Findings) -> tuple[str, ...]:
+    """The columns to which an attack above the limit owes most; those of secrets are the same attack's."""
+    attack = findings.evidence.attack
+    if attack is None or not attack.looks:
+        return ()
+    return findings.blamed if findings.exceeds(attack) or findings.learnt_secrets() else ()
 
 
 class _Risks(NamedTuple):

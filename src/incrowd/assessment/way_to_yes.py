@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from incrowd._support.compressed_files import full_suffix
 from incrowd._support.progress import Progress, part
@@ -22,13 +25,12 @@ from incrowd.assessment.search import (
     Failed,
     find_least,
     find_way,
-    is_exact,
     size_held,
     sizes_to_try,
 )
 from incrowd.assessment.sections.section import AssessmentState
 from incrowd.assessment.verdict import Action
-from incrowd.protection import protect
+from incrowd.protection import Protected, protect
 from incrowd.protection.api import memory_to_protect
 from incrowd.protection.original_facts import facts_of_tables
 from incrowd.protection.protect_options import OPTIONS
@@ -59,7 +61,7 @@ def way_to_yes(work: AssessmentState) -> Action:
 
     work.search_progress("trying protections", 0.0)
     # one after the other: a trial keeps both cores busy, and one that turns out not to be needed is wasted
-    found = find_least(sizes, 0, try_size, exact=is_exact(work.question.limits))
+    found = find_least(sizes, 0, try_size)
     if found.way is not None:
         return _protect_action(work, found.way)
     questions = (failed.verdict.row_question for failed in found.failures if failed.verdict is not None)
@@ -82,18 +84,18 @@ def _try_size(work: AssessmentState, k: int, progress: Progress) -> Attempt | Fa
         tell = part(progress, place, place + 1)
         tell("protecting", 0.0)
         tried = _try(work, plan, tell)
-        for name, how in _how_they_tell(tried, work.roles.quasi_identifiers):
+        for name, how in _how_they_tell(tried):
             why.setdefault(name, how)  # what was found first is what the later trials try to mend
         return replace(tried, why=why)
 
     return find_way(Plan(k, columns_to_remove(work)), attempt, smallest)
 
 
-def _how_they_tell(tried: Attempt, known: Sequence[str]) -> Iterator[tuple[str, str]]:
+def _how_they_tell(tried: Attempt) -> Iterator[tuple[str, str]]:
     """The columns that make a verdict a no, and how they do; `~` stands for the s of a verb of one column."""
     yield from ((name, f"which classes of {tried.plan.k} do not hide") for name in tried.verdict.disclosed)
     yield from ((name, "which link~ people") for name in tried.verdict.linking)
-    yield from ((one.column, one.clause(known)) for one in tried.verdict.given_back)
+    yield from ((name, "from which an attacker learns who is who") for name in tried.verdict.blamed)
 
 
 def columns_to_remove(work: AssessmentState) -> tuple[str, ...]:
@@ -129,15 +131,16 @@ def _try(work: AssessmentState, plan: Plan, progress: Progress) -> Attempt:
 
     The verdict is complete where it is a yes.
     """
-    released, measure_detail, shuffled, cells = _protected(work, plan, part(progress, 0.0, 0.4))
+    made = _protected(work, plan, part(progress, 0.0, 0.4))
+    released = made.table
     gone = [name for name in work.table.columns if name not in released.columns]  # lists are set aside unasked
     asked = work.question.with_roles(work.roles).about_release(gone)
-    names, person = _released_quasi_identifiers(work, plan.removed), work.roles.person
+    names, person = work.roles.quasi_identifiers, work.roles.person
     kept = [name for name in released.columns if name not in {*names, person, *released.nested}]
-    kind = work.answers["evidence"].rows
     facts = facts_of_tables(
-        *(work.table, released, names, kept, person, kind),
-        shuffled=shuffled,
+        *(work.table, released, names, kept, person, work.answers["evidence"].rows),
+        shuffled=made.shuffled,
+        source=made.source,
         secrets=work.roles.sensitive,
         left_out=[name for name in work.roles.sensitive if name in gone],
         progress=part(progress, 0.4, 0.6),
@@ -146,47 +149,52 @@ def _try(work: AssessmentState, plan: Plan, progress: Progress) -> Attempt:
     facts = replace(facts, pseudonymised=drawn)
     verdict = work.judge(released, asked, original=facts, only_if_yes=True, progress=part(progress, 0.6, 1.0))
     rows, left_out = work.table.rows, len({*plan.removed} - {*columns_to_remove(work)})
-    measure_cost = cache(lambda: Cost(measure_detail(), rows - released.rows, rows, len(names), left_out))
-    changed = {name: count / max(released.rows, 1) for name, count in cells.items()}
-    return Attempt(plan, verdict, measure_cost, changed=changed)
+    measure_cost = cache(lambda: Cost(made.measure_detail(), rows - released.rows, rows, len(names), left_out))
+    return Attempt(plan, verdict, measure_cost)
 
 
-def _protected(
-    work: AssessmentState, plan: Plan, progress: Progress
-) -> tuple[Table, Callable[[], float], bool, dict[str, int]]:
-    """The table protected so, what measures the detail kept, whether rows are in random order, and the changed cells.
+class _Made(NamedTuple):
+    """A table that was protected, what measures the detail kept, and how its rows stand to those of the original."""
 
-    What the section on protection made is not made again.
-    """
-    made: dict[int, tuple[Table, float, bool, dict[str, int]]] = work.shared.setdefault("protected", {})
-    if plan.k in made and not (plan.diverse or plan.apart or plan.kept):
-        whole, detail, shuffled, changed = made[plan.k]
-        left = [name for name in whole.columns if name not in plan.removed]
-        released = read_table(whole.to_arrow(left))
-        released.encoded.update({name: whole.encoded[name] for name in left if name in whole.encoded})
-        return released, lambda: detail, shuffled, changed
+    table: Table
+    measure_detail: Callable[[], float]
+    shuffled: bool
+    source: NDArray[np.int64]
+
+
+def _protected(work: AssessmentState, plan: Plan, progress: Progress) -> _Made:
+    """The table protected so. What the section on protection made is not made again."""
+    stored: dict[int, _Made] = work.shared.setdefault("protected", {})
+    if plan.k in stored and not plan.diverse:
+        whole = stored[plan.k]
+        left = [name for name in whole.table.columns if name not in plan.removed]
+        released = read_table(whole.table.to_arrow(left))
+        released.encoded.update({name: whole.table.encoded[name] for name in left if name in whole.table.encoded})
+        return whole._replace(table=released)
     secrets = [name for name in work.roles.sensitive if name not in plan.removed]
     safe = protect(
         work.table,
-        quasi_identifiers=_released_quasi_identifiers(work, plan.removed),
+        quasi_identifiers=list(work.roles.quasi_identifiers),
         k=plan.k,
         sensitive=secrets or None,
         diverse=list(plan.diverse) or None,
         person=work.roles.person,
         identifiers=list(plan.removed),
-        apart=plan.apart,
-        keep=list(plan.kept) or None,
         warn=False,
         progress=progress,
         **plan.demand(work.question.certain_from, work.question.named_secrets),
     )
-    measure_detail = lambda: float(safe.evaluate(progress=progress).granularity)  # noqa: E731
-    return read_table(safe.table), measure_detail, safe.shuffled, safe.changed_cells
+    made = made_of(safe, lambda: float(safe.evaluate(progress=progress).granularity))
+    if not plan.diverse and not plan.removed:
+        stored[plan.k] = made
+    return made
 
 
-def _released_quasi_identifiers(work: AssessmentState, removed: Sequence[str]) -> list[str]:
-    """The quasi-identifiers of a release; one that is sensitive as well may be left out like any secret."""
-    return [name for name in work.roles.quasi_identifiers if name not in removed]
+def made_of(safe: Protected, measure_detail: Callable[[], float]) -> _Made:
+    """A protected table as trials use it."""
+    table = safe.counted or read_table(safe.table)
+    source = np.arange(table.rows) if safe.kept_rows is None else safe.kept_rows
+    return _Made(table, measure_detail, safe.shuffled, source)
 
 
 def protect_settings(work: AssessmentState, plan: Plan) -> dict[str, Any]:
@@ -200,7 +208,7 @@ def protect_settings(work: AssessmentState, plan: Plan) -> dict[str, Any]:
     }
     if {*plan.diverse} != {*secrets}:
         asked["diverse"] = list(plan.diverse)
-    asked |= {"leave_out": list(plan.removed), "apart": list(plan.apart), "keep": list(plan.kept)}
+    asked |= {"leave_out": list(plan.removed)}
     return {name: value for name, value in asked.items() if value != []}
 
 
@@ -239,7 +247,6 @@ def _protect_action(work: AssessmentState, way: Attempt) -> Action:
         names = [name for name in removed_by_search if way.why[name] == reason]
         how = reason.replace("~", "s" if len(names) == 1 else "")
         gone += f"; {listed(names)} left out{' too' if asked else ''}, {how}"
-    gone += " (larger classes may keep more columns, in less detail)" if removed_by_search else ""
     values = ""
     if plan.diverse:
         values = f"; each class has at least {number(plan.l or 2)} different values of {listed(plan.diverse)}"
@@ -247,10 +254,6 @@ def _protect_action(work: AssessmentState, way: Attempt) -> Action:
             values += f", and no value that {chosen_percent(certain)} of the class have"
         alone = [name for name in work.roles.sensitive if name not in (*plan.diverse, *plan.removed)]
         values += f"; {listed(alone)} {'needs' if len(alone) == 1 else 'need'} no such rule" if alone else ""
-    if plan.apart:
-        values += f"; people who were asked {listed(plan.apart)} and those who were not are kept apart"
-    if plan.kept:
-        values += f"; {listed(plan.kept)} {'stays' if len(plan.kept) == 1 else 'stay'} as in the original"
     evidence = work.answers["evidence"]
     ordered = ", which writes the rows in random order" if evidence.row_order and evidence.is_release else ""
     demand = protect_settings(work, plan)

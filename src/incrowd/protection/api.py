@@ -154,7 +154,7 @@ def protect(
     outputs = read_outputs(output, problem.columns, problem.hierarchies)
     builder = ReleaseBuilder(table, problem, request.method, person, request.columns.removed, outputs, key=request.key)
     built = builder.run()
-    kept = review_kept_columns(table, request.columns, built, problem.demand.k, warn=warn)
+    kept = review_kept_columns(table, request.columns, built, warn=warn)
     order = choose_order(table, built.ranges, person, shuffle)
     return _describe(request, builder, built, kept, order)
 
@@ -199,7 +199,6 @@ def _describe(
         person=person,
         hierarchies=builder.problem.hierarchies,
         kept_column_warnings=kept.warnings,
-        given_back=kept.given_back,
         outputs=builder.outputs,
         released_quasi_identifiers=built.quasi_identifiers,
         generalised=order.put(built.generalised) if has_outputs else None,

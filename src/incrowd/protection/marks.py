@@ -12,16 +12,15 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from incrowd._support.files import file_hash, read_small, written_whole
+from incrowd.attacks.learned_attack import LearnedAttack, LearntSecret, Look
 from incrowd.errors import InputError
-from incrowd.measures import RecoveringColumn
-from incrowd.measures.recovering_columns import FACT_KINDS, RegainedSecret
 from incrowd.protection.release_log import MOST_COUNTED, ReleaseLog, read_texts, typed
 from incrowd.results import Result
 from incrowd.tables import RowKind, Table, escape_formula, read_table
 from incrowd.tables.roles.column_role import Confidence
 from incrowd.tables.roles.rows import KindOfRows
 
-SCHEMA = "incrowd/release/3"
+SCHEMA = "incrowd/release/4"
 Coding = Literal["same", "by class", "rows left out", "unknown"]
 
 
@@ -42,8 +41,8 @@ class OriginalFacts(Result):
     """Facts about a release that only its original shows.
 
     Attributes:
-        kept: the columns that are released unchanged and were compared with the original.
-        given_back: the kept columns that reveal values of a coarsened quasi-identifier.
+        attack: what an attacker who knows the exact quasi-identifiers learns from kept columns; it holds for every
+            subset of them. None: it was not made.
         rows: what a row of the original is.
         pseudonymised: columns with pseudonyms in place of the original person numbers.
         keyed: pseudonymised columns whose pseudonyms come from a key, so that tables under this key can be joined.
@@ -57,8 +56,7 @@ class OriginalFacts(Result):
             classes are missing; "unknown": nobody has said. Only the first is a sample of a population.
     """
 
-    kept: tuple[str, ...]
-    given_back: tuple[RecoveringColumn, ...]
+    attack: LearnedAttack | None
     rows: RowKind
     pseudonymised: tuple[str, ...] = ()
     perturbed: tuple[str, ...] = ()
@@ -106,19 +104,11 @@ def write_facts(facts: OriginalFacts, log: ReleaseLog, written: Path, target: Pa
 
 def escape_names(facts: OriginalFacts) -> OriginalFacts:
     """The facts with column names escaped as in text files."""
-    given_back = tuple(
-        replace(
-            one,
-            column=escape_formula(one.column),
-            gives_back=escape_formula(one.gives_back),
-            others=tuple(map(escape_formula, one.others)),
-        )
-        for one in facts.given_back
-    )
-    name_fields = ("kept", "pseudonymised", "perturbed", "row_order", "keyed")
+    name_fields = ("pseudonymised", "perturbed", "row_order", "keyed")
     escaped: dict[str, Any] = {name: tuple(map(escape_formula, getattr(facts, name))) for name in name_fields}
     linkage = facts.linkage and replace(facts.linkage, known=tuple(map(escape_formula, facts.linkage.known)))
-    return replace(facts, given_back=given_back, linkage=linkage, **escaped)
+    attack = facts.attack and facts.attack.renamed(escape_formula)
+    return replace(facts, attack=attack, linkage=linkage, **escaped)
 
 
 def read_mark(table: Table) -> OriginalFacts | None:
@@ -137,8 +127,7 @@ def read_mark(table: Table) -> OriginalFacts | None:
     try:
         content = json.loads(read_small(mark), object_pairs_hook=_without_repeats)
         facts = OriginalFacts(
-            read_texts(content["kept"]),
-            tuple(_read_recovering_column(one) for one in content["given_back"]),
+            None if content["attack"] is None else _read_attack(content["attack"]),
             _read_row_kind(content["rows"]),
             read_texts(content["pseudonymised"]),
             read_texts(content["perturbed"]),
@@ -153,7 +142,7 @@ def read_mark(table: Table) -> OriginalFacts | None:
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError):
         raise InputError(f"{mark.name} cannot be read") from None
     if schema != SCHEMA:
-        raise InputError(f"{mark.name} is of another version")
+        raise InputError(f"{mark.name} is of another version; protect the original again to renew it")
     if made_for != file_hash(file):
         raise InputError(f"{mark.name} is of another file, or the file was changed after it was written")
     return facts
@@ -225,19 +214,37 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return read
 
 
-def _read_recovering_column(saved: dict[str, Any]) -> RecoveringColumn:
-    """Read a `RecoveringColumn` from a mark; invalid content raises TypeError, ValueError or KeyError."""
-    fields = {name: value for name, value in saved.items() if name != "undoes"}
-    column = FACT_KINDS[fields.pop("kind")](**fields | {"others": read_texts(fields.get("others", []))})
-    numbers = [column.told, column.by_chance, column.k, column.uniques, column.k_without]
-    if isinstance(column, RegainedSecret):
-        numbers += [column.news, column.records]
-        if not column.records:
-            raise ValueError
-    read_texts([column.column, column.gives_back])
-    if not all(0 <= typed(one, int, float) <= MOST_COUNTED for one in numbers):  # NaN fails too
+def _read_attack(saved: dict[str, Any]) -> LearnedAttack:
+    """Read an attack from a mark; invalid content raises TypeError, ValueError or KeyError."""
+    looks = tuple(
+        Look(_share(look["share"]), _count(look["people"]), _count(look["found"]), _share(look["low"]))
+        for look in saved["looks"]
+    )
+    secrets = tuple(
+        LearntSecret(
+            *read_texts([secret["column"]]),
+            *(_count(secret[name]) for name in ("people", "certain", "right", "news")),
+            _share(secret["low"]),
+        )
+        for secret in saved["secrets"]
+    )
+    if not all(look.people > 0 and look.found <= look.people for look in looks):
         raise ValueError
-    return column
+    blamed = tuple((read_texts([name])[0], _share(share)) for name, share in saved["blamed"])
+    names = (read_texts(saved[name]) for name in ("known", "coarse", "kept"))
+    return LearnedAttack(*names, _count(saved["people"]), looks, secrets, blamed)
+
+
+def _count(saved: Any) -> int:
+    if not 0 <= typed(saved, int) <= MOST_COUNTED:
+        raise ValueError
+    return int(saved)
+
+
+def _share(saved: Any) -> float:
+    if not 0 <= typed(saved, int, float) <= 1:  # NaN fails too
+        raise ValueError
+    return float(saved)
 
 
 def _read_coding(saved: Any) -> Coding:

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from incrowd._support.progress import Progress, part, silent
-from incrowd.backends import encode
+from incrowd.attacks.learned_attack import LearnedAttack
+from incrowd.attacks.learned_tables import attack_release_by_learning
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.measures import RecoveringColumn, kept_column_facts
 from incrowd.protection.marks import Coding, Linkage, OriginalFacts, escape_names, read_mark, write_facts
-from incrowd.protection.numbers_as_ranges import numbers_as_ranges
 from incrowd.protection.registry import PROTECTION_METHODS
 from incrowd.protection.release_log import ReleaseLog
 from incrowd.tables import RowKind, Table, describe_rows, read_table
@@ -40,31 +39,17 @@ def facts_of_protected(
         rows: what a row of the original is, if that is known already.
 
     >>> from incrowd import protect
-    >>> ages = [age for age in range(30, 40) for _ in range(3)]
+    >>> ages = [age for age in range(30, 40) for _ in range(30)]
     >>> table = {"age": ages, "born": [2000 - age for age in ages]}
-    >>> safe = protect(table, quasi_identifiers=["age"], k=11, output="midpoint", other=["born"], identifiers=[])
-    >>> [fact.column for fact in facts_of_protected(safe).given_back]
-    ['born']
+    >>> safe = protect(table, quasi_identifiers=["age"], k=60, other=["born"], identifiers=[])
+    >>> facts_of_protected(safe).attack.low > 1 / 60
+    True
     """
     if safe.original is None:
         return None
-    ranges = read_table(safe.table if safe.generalised is None else safe.generalised)
-    with_role = {*safe.quasi_identifiers, safe.person, *safe.original.nested}
-    kept = [name for name in ranges.columns if name not in with_role]
-    given_back = safe.given_back
-    if given_back is None:
-        coarse = [name for name, cells in safe.changed_cells.items() if cells]
-        given_back = kept_column_facts(
-            *(safe.original, ranges, safe.quasi_identifiers, kept, safe.person),
-            coarse=coarse,
-            secrets=safe.sensitive,
-            left_out=safe.left_out_secrets,
-            progress=part(progress, 0.0, 0.5),
-        )
     row_kind = rows or describe_rows(safe.original)
     facts = OriginalFacts(
-        tuple(kept),
-        given_back,
+        attack_protected(safe, part(progress, 0.0, 0.5)),
         row_kind,
         safe.pseudonymised,
         safe.perturbed,
@@ -74,7 +59,7 @@ def facts_of_protected(
         linkage=_link(safe, part(progress, 0.5, 1.0)),
         coding=_coding_of(safe),
     )
-    return _carry_over(facts, safe.original, ranges.columns)
+    return _carry_over(facts, safe.original, read_table(safe.table).columns)
 
 
 def _coding_of(safe: Protected) -> Coding:
@@ -85,6 +70,30 @@ def _coding_of(safe: Protected) -> Coding:
     ):
         return "by class"
     return "rows left out" if safe.suppressed_rows else "same"
+
+
+def attack_protected(safe: Protected, progress: Progress = silent) -> LearnedAttack | None:
+    """What kept columns tell an attacker who knows the exact quasi-identifiers; None if linkage measures the risk.
+
+    The result is kept with the protected table.
+    """
+    if safe.original is None or {*safe.perturbed} & {*safe.quasi_identifiers}:
+        return None
+    if safe.learned is None:
+        released = read_table(safe.table if safe.generalised is None else safe.generalised)
+        attack = attack_release_by_learning(
+            safe.original,
+            released,
+            known=safe.quasi_identifiers,
+            sensitive=dict.fromkeys((*safe.sensitive, *safe.left_out_secrets)),
+            person=safe.person,
+            unseen=safe.pseudonymised,
+            rows=np.arange(released.rows) if safe.kept_rows is None else safe.kept_rows,
+            shuffled=safe.shuffled,
+            progress=progress,
+        )
+        object.__setattr__(safe, "learned", attack)
+    return safe.learned
 
 
 def attack_perturbed(safe: Protected, progress: Progress = silent) -> Any:
@@ -124,6 +133,7 @@ def facts_of_tables(
     person: str | None,
     rows: RowKind | None = None,
     *,
+    source: Any = None,
     shuffled: bool = False,
     secrets: Sequence[str] = (),
     left_out: Sequence[str] = (),
@@ -136,35 +146,35 @@ def facts_of_tables(
         quasi_identifiers: its columns that an attacker may know.
         person: the column that says whose record it is, if people have several records.
         rows: what a row of the original is, if that is known already.
+        source: the row of the original of each released row; None: rows are matched by what they say.
         shuffled: whether the rows of the release are in random order.
-        secrets: the sensitive columns; of columns that reveal a value only together, these are named last.
+        secrets: the sensitive columns.
         left_out: the sensitive columns of the original that are not released.
 
     Raises:
         ColumnNotFoundError: the original lacks a column.
 
     >>> table = {"age": ["[30;39]"] * 4, "score": [1, 2, 3, 4]}
-    >>> facts_of_tables(table, read_table(table), ["age"], ["score"], None).given_back
+    >>> facts_of_tables(table, read_table(table), ["age"], ["score"], None).attack.coarse
     ()
     """
     before = read_table(original)
     before.require([*quasi_identifiers, *kept], "columns of the original")
-    coarse = [name for name in quasi_identifiers if not _is_same(before, released, name, shuffled)]
-    given_back: tuple[RecoveringColumn, ...] = ()
-    if coarse or left_out:
-        is_aligned = before.rows == released.rows and not shuffled
-        ranges = numbers_as_ranges(before, released, coarse) if coarse and is_aligned else released
-        given_back = kept_column_facts(
-            *(before, ranges, quasi_identifiers, kept, person),
-            coarse=coarse,
-            secrets=secrets,
-            left_out=left_out,
-            progress=progress,
-        )
-    facts = OriginalFacts(
-        *(tuple(kept), given_back, rows or describe_rows(before)),
+    attack = attack_release_by_learning(
+        before,
+        released,
+        known=quasi_identifiers,
+        sensitive=dict.fromkeys((*secrets, *left_out)),
+        person=person,
         shuffled=shuffled,
-        coding="rows left out" if released.rows < before.rows else "unknown" if coarse else "same",
+        rows=source,
+        progress=progress,
+    )
+    facts = OriginalFacts(
+        attack,
+        rows or describe_rows(before),
+        shuffled=shuffled,
+        coding="rows left out" if released.rows < before.rows else "unknown" if attack.coarse else "same",
     )
     return _carry_over(facts, before, released.columns)
 
@@ -173,16 +183,13 @@ def unite_facts(one: OriginalFacts | None, other: OriginalFacts | None) -> Origi
     """Union of the facts that two sources show about a release.
 
     >>> people = RowKind("people", "", "high")
-    >>> unite_facts(OriginalFacts((), (), people, perturbed=("age",)), OriginalFacts((), (), people)).perturbed
+    >>> unite_facts(OriginalFacts(None, people, perturbed=("age",)), OriginalFacts(None, people)).perturbed
     ('age',)
     """
     if one is None or other is None:
         return other if one is None else one
-    facts = (*other.given_back, *one.given_back)
-    given_back_facts = {fact.key: fact for fact in facts}
     return OriginalFacts(
-        kept=_union(one.kept, other.kept),
-        given_back=tuple(given_back_facts.values()),
+        attack=one.attack or other.attack,
         rows=other.rows if one.rows.kind == "people" else one.rows,
         pseudonymised=_union(one.pseudonymised, other.pseudonymised),
         perturbed=_union(one.perturbed, other.perturbed),
@@ -204,7 +211,7 @@ def _carry_over(facts: OriginalFacts, original: Table, columns: Sequence[str]) -
     try:
         earlier = read_mark(original)
     except InputError:
-        return replace(facts, kept=(), is_damaged=True)
+        return replace(facts, attack=None, is_damaged=True)
     if earlier is None:
         return facts
     new_pseudonyms = {*facts.pseudonymised} - {*facts.keyed}
@@ -212,8 +219,7 @@ def _carry_over(facts: OriginalFacts, original: Table, columns: Sequence[str]) -
     assert united is not None
     return replace(
         united,
-        kept=tuple(name for name in facts.kept if name in earlier.kept),
-        given_back=tuple(one for one in united.given_back if {*one.visible} <= {*columns}),
+        attack=_weaker_known(facts.attack, earlier.attack),
         pseudonymised=tuple(name for name in united.pseudonymised if name in columns),
         perturbed=tuple(name for name in united.perturbed if name in columns),
         row_order=() if facts.shuffled else united.row_order,
@@ -223,18 +229,14 @@ def _carry_over(facts: OriginalFacts, original: Table, columns: Sequence[str]) -
     )
 
 
-def _is_same(one: Table, other: Table, name: str, shuffled: bool) -> bool:
-    """True if a column has equal cells in both tables, row by row; False if the numbers of rows differ.
+def _weaker_known(now: LearnedAttack | None, earlier: LearnedAttack | None) -> LearnedAttack | None:
+    """Of a release of a release, the attack on the first original counts where it was made and found more.
 
-    If the rows are shuffled, the frequencies of values are compared instead.
+    What the first release hid is known to nobody here, so an attack on the second one alone would miss it.
     """
-    if one.rows != other.rows:
-        return False
-    (before,), (after,) = encode(one, [name]), encode(other, [name])
-    if before.values.to_pylist() != after.values.to_pylist():
-        return False
-    cells = [np.sort(column.codes) if shuffled else column.codes for column in (before, after)]
-    return bool((cells[0] == cells[1]).all())
+    if now is None or earlier is None:
+        return None
+    return max(now, earlier, key=lambda attack: attack.low)
 
 
 def write_mark(safe: Protected, written: Path, target: Path, progress: Progress = silent) -> None:

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, silent
 from incrowd._support.services import provided
+from incrowd.attacks.learned_attack import LearnedAttack
 from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
-from incrowd.measures import RecoveringColumn
 from incrowd.protection.guarantee import Guarantee
 from incrowd.protection.problem import Demand
 from incrowd.results import Result
@@ -32,7 +32,7 @@ class Protected(Result):
     - `kept_rows`: the original row of every released row (None: all rows, in their order).
     - `removed` and `pseudonymised` are columns. `keyed`: pseudonyms come from a key and are not random.
     - `kept_column_warnings` are the notes on kept columns that undo the protection.
-    - `given_back` are the kept columns that reveal a quasi-identifier (None: not checked).
+    - `learned` is what an attacker learns from kept columns (None: not attacked).
     - `outputs`: by column, its output form in place of ranges and sets; `released_quasi_identifiers` are the columns of
       these forms.
     - `generalised` is the table with ranges and sets, by which detail and loss are measured (None: it is `table`).
@@ -45,7 +45,7 @@ class Protected(Result):
     _hidden: ClassVar[frozenset[str]] = frozenset(
         {
             *("table", "demand", "original", "kept_rows", "sensitive", "person", "hierarchies", "kept_column_warnings"),
-            *("outputs", "released_quasi_identifiers", "generalised", "method_help", "given_back", "counted"),
+            *("outputs", "released_quasi_identifiers", "generalised", "method_help", "learned", "counted"),
             *("_attacks", "left_out_secrets"),
         }
     )
@@ -70,7 +70,7 @@ class Protected(Result):
     person: str | None = None
     hierarchies: Mapping[str, Hierarchy] | None = None
     kept_column_warnings: tuple[str, ...] = ()
-    given_back: tuple[RecoveringColumn, ...] | None = None
+    learned: LearnedAttack | None = None
     outputs: Mapping[str, str] = field(default_factory=dict)
     released_quasi_identifiers: tuple[str, ...] = ()
     generalised: Any = None

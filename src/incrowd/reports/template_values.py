@@ -89,7 +89,8 @@ def _for_outsiders(verdict: Verdict) -> Verdict:
         undecided=(),
         declared=(),
         disclosed=(),
-        given_back=(),
+        blamed=(),
+        learnt=(),
         actions=terms,
         internal_reasons=(Advice(CONDITION),) if on_condition else (),
     )

@@ -63,7 +63,7 @@ def _list_conditions(candidate: Job, verdict: Mapping[str, Any]) -> list[str]:
 
 def warnings_of(result: Mapping[str, Any]) -> list[str]:
     """Warnings about the result of a protection: columns that undo it, and unchanged columns that name people."""
-    warnings = [] if result["verdict"]["giving_back"] else [f"Careful: {note}." for note in result["undone"]]
+    warnings = [] if result["verdict"]["blamed"] else [f"Careful: {note}." for note in result["undone"]]
     naming = [one for one in result["unchanged"] if one["nearly_unique"]]
     if not naming:
         return warnings

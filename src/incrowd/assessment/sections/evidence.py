@@ -15,19 +15,18 @@ from incrowd.assessment.open_columns import UndecidedColumn, count_undecided, ha
 from incrowd.assessment.roles import Roles
 from incrowd.assessment.sections.original_evidence import (
     ask_original,
-    find_recovering_columns,
+    find_attack,
     perturbation_advice,
     settle_row_kind,
     why_no_sample,
 )
 from incrowd.assessment.sections.population import population_is_known
 from incrowd.assessment.sections.section import COUNTED, AssessmentState, Section, Statement
+from incrowd.attacks.learned_attack import LearnedAttack
 from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
 from incrowd.measures import DisclosedSecrets, count_disclosed_secrets, followed_columns
-from incrowd.measures.recovering_columns import RecoveringColumn
 from incrowd.protection.marks import Linkage
-from incrowd.recipients import smallest_class
 from incrowd.results import Result
 from incrowd.tables import RowKind, Table, describe_rows
 from incrowd.tables.roles.linked_rows import groups_agree
@@ -51,9 +50,8 @@ class Evidence(Result):
         sizes_if_known: class sizes for an attacker who also knows all undecided columns; None if there are none.
         harmless: columns without a role that cannot matter, because they have one value.
         secrets: attribute disclosure of the sensitive columns; None if there are none.
-        given_back: kept columns that give back a coarsened quasi-identifier.
-        expected: kept columns whose values an attacker may expect from the quasi-identifiers, though they count as
-            unknown.
+        attack: what kept columns tell an attacker who knows the exact quasi-identifiers; None if the table is no
+            release, or if it could not be attacked.
         rows: the unit of a row: a person, a person in a wave, a household member, or no person.
         unanswered: advice on what could not be counted; the verdict is then undecided at best.
         row_order: columns that the order of the rows follows, so that neighbouring rows disclose values.
@@ -69,13 +67,12 @@ class Evidence(Result):
     sizes_if_known: ClassSizes | None
     harmless: tuple[str, ...]
     secrets: DisclosedSecrets | None
-    given_back: tuple[RecoveringColumn, ...]
+    attack: LearnedAttack | None
     rows: RowKind
     unanswered: tuple[Advice, ...] = ()
     row_order: tuple[str, ...] = ()
     is_release: bool = False
     not_counted: tuple[str, ...] = ()
-    expected: tuple[RecoveringColumn, ...] = ()
     linking: tuple[str, ...] = ()
     linkage: Linkage | None = None
     no_sample: Advice | None = None
@@ -120,22 +117,18 @@ def gather_evidence(work: AssessmentState) -> Evidence:
     followed = followed_columns(table, person=person)
     order = [one.column for one in followed if one.column not in roles.pseudonyms]  # pseudonyms are visible anyway
     order += original.row_order if original is not None else ()
-    given_back = find_recovering_columns(work, original, unanswered, part(tell, 0.4, 0.8))
-    limits = work.question.limits
-    class_size = max(limits.class_size, smallest_class(limits.of_average))
-    told = [one for one in given_back if one.is_reported_only(roles.sensitive, class_size)]
+    attack = None if work.question.synthetic else find_attack(work, original, unanswered)
     return Evidence(
         tuple(sorted(undecided, key=lambda one: (-one.added, -(one.learned or 0), one.k, -one.correctness))),
         together,
         harmless,
         _secrets(work, unanswered, part(tell, 0.8, 1.0)),
-        tuple(one for one in given_back if one not in told),
+        attack,
         rows,
         tuple(unanswered),
         () if work.question.synthetic else tuple(dict.fromkeys(order)),
         original is not None or bool(roles.generalised_quasi_identifiers),
         table.not_counted,
-        tuple(told),
         linking_columns(table, work.question, roles, rows),
         linkage if linkage is not None and {*linkage.known} == {*names} else None,
         why_no_sample(work, original) if population_is_known(work) else None,

@@ -1,4 +1,4 @@
-"""Evidence from the original of a release: columns that give back coarsened ones, values that were changed at random.
+"""Evidence from the original of a release: what kept columns tell an attacker, values that were changed at random.
 
 The original is the table from which the release was made. The mark that `protect` writes beside a file holds the same
 facts.
@@ -7,26 +7,17 @@ facts.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from incrowd._support.progress import Progress
 from incrowd.assessment.roles import Roles
 from incrowd.assessment.sections.section import AssessmentState
+from incrowd.attacks.learned_attack import LearnedAttack
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.measures import count_with_auxiliary
-from incrowd.measures.kept_columns import released_column_facts
-from incrowd.measures.missing_cells import count_with_missing_cells
-from incrowd.measures.recovering_columns import FollowingColumn, FollowingMissingCells, RecoveringColumn, RegainedSecret
 from incrowd.populations.fixed_coding import describe_overlap, overlapping_columns
 from incrowd.protection.marks import OriginalFacts, is_shuffled, read_mark
 from incrowd.protection.original_facts import facts_of_tables, unite_facts
-from incrowd.recipients import judge
 from incrowd.tables import RowKind
 from incrowd.wording import Advice, listed
-
-if TYPE_CHECKING:
-    from incrowd.assessment.question import Question
 
 ORIGINAL = ("original",)
 """The hint of advice that only the original can settle."""
@@ -46,11 +37,10 @@ def settle_row_kind(seen: RowKind, original: OriginalFacts | None) -> RowKind:
 
 
 def _kept(work: AssessmentState) -> list[str]:
-    """The columns that are released unchanged, without nested ones, which are not examined, and without pseudonyms."""
+    """The columns from which an attacker can learn: without nested ones, which are not examined, and pseudonyms."""
     roles = work.roles
-    kept = [name for name in roles.stated if roles.role(name) in ("other", "sensitive", "weight")]
-    excluded = {*work.table.nested, *roles.pseudonyms}
-    return [name for name in kept if name not in excluded]
+    excluded = {*work.table.nested, *roles.pseudonyms, *roles.quasi_identifiers, roles.person}
+    return [name for name in work.table.columns if name not in excluded]
 
 
 def ask_original(work: AssessmentState, unanswered: list[Advice], progress: Progress) -> OriginalFacts | None:
@@ -67,12 +57,16 @@ def ask_original(work: AssessmentState, unanswered: list[Advice], progress: Prog
     facts = work.original if isinstance(work.original, OriginalFacts) else None
     if work.original is not None and facts is None:
         roles = work.roles
-        facts = facts_of_tables(
-            *(work.original, work.table, roles.quasi_identifiers, _kept(work), roles.person),
-            shuffled=is_shuffled(work.table),
-            secrets=roles.sensitive,
-            progress=progress,
-        )
+        try:
+            facts = facts_of_tables(
+                *(work.original, work.table, roles.quasi_identifiers, _kept(work), roles.person),
+                shuffled=is_shuffled(work.table),
+                secrets=_sensitive(work),
+                source=work.kept_rows,
+                progress=progress,
+            )
+        except UnsupportedError as reason:
+            unanswered.append(Advice(f"What kept columns tell was not measured: {reason}", reason.hint))
     try:
         return unite_facts(facts, read_mark(work.table))
     except InputError as reason:
@@ -81,75 +75,39 @@ def ask_original(work: AssessmentState, unanswered: list[Advice], progress: Prog
         return facts
 
 
-def find_recovering_columns(
-    work: AssessmentState, original: OriginalFacts | None, unanswered: list[Advice], progress: Progress
-) -> tuple[RecoveringColumn, ...]:
-    """Find kept columns that disclose coarsened quasi-identifiers, or follow from them, and so make classes smaller."""
-    table, roles, kept = work.table, work.roles, _kept(work)
-    coarse = roles.generalised_quasi_identifiers
-    names, person = roles.quasi_identifiers, roles.person
-    if not kept:
-        return ()
-    if not table.backend.rows_are_local:
-        not_counted = Advice("Whether kept columns give back coarsened ones was not counted: rows are elsewhere.")
-        unanswered.extend([not_counted] if coarse else [])
-        return ()
-    facts = released_column_facts(table, names, kept, person, coarse=coarse, progress=progress)
-    by_columns = {one.key: one for one in facts}
-    undoing = {one.column for one in by_columns.values() if one.undoes}
-    for one in original.given_back if original is not None else ():
-        is_undoing = any(fact.undoes and fact.column == one.column for fact in by_columns.values())
-        if is_undoing and isinstance(one, FollowingMissingCells):
-            continue
-        if one.key not in by_columns and undoing.isdisjoint(one.columns) and {*one.columns} <= {*kept, *names}:
-            by_columns[one.key] = _count_on_release(work, one, kept)
-    not_compared = kept if original is None else [name for name in kept if name not in original.kept]
-    if work.original is None and original is not None:  # facts that were counted by other quasi-identifiers
-        added = [name for name in names if name in original.kept]
-        if added and not coarse:
-            unanswered.append(_counted_without(added, kept))
-        not_compared = kept if added else not_compared
-        k = work.answers["facts"].k
-        others = [one.column for one in original.given_back if one.narrows and one.k_without != k]
-        not_compared = [*not_compared, *others]
-    if coarse and not_compared:
-        unanswered.append(_needs_original(coarse, not_compared))
-    return tuple(one for one in by_columns.values() if one.undoes and not _is_tolerated(one, work.question))
+def _sensitive(work: AssessmentState) -> tuple[str, ...]:
+    """The sensitive columns, and those that the release lacks: the question about its original names them."""
+    return tuple(dict.fromkeys((*work.roles.sensitive, *(work.question.sensitive or ()))))
 
 
-def _is_tolerated(fact: RecoveringColumn, question: Question) -> bool:
-    """True if a left out secret is given back for no more people than may be known."""
-    return isinstance(fact, RegainedSecret) and judge(fact.news_share, question.tolerated) == "within"
+def find_attack(
+    work: AssessmentState, original: OriginalFacts | None, unanswered: list[Advice]
+) -> LearnedAttack | None:
+    """The attack by kept columns that holds for this release; advice in `unanswered` where none does."""
+    coarse, kept = work.roles.generalised_quasi_identifiers, _kept(work)
+    if original is not None and {*original.perturbed} & {*work.roles.quasi_identifiers}:
+        return None  # linkage measures the risk
+    attack = None if original is None else original.attack
+    if attack is None:
+        if coarse and kept:
+            unanswered.append(_needs_original(coarse, kept))
+        return None
+    known, learned = work.roles.quasi_identifiers, {*attack.known, *attack.kept}
+    names = [name for name in known if name not in attack.known]
+    names += [name for name in kept if name not in learned]
+    measured = {secret.column for secret in attack.secrets}
+    if attack.looks:
+        names += [name for name in work.roles.sensitive if name not in measured and name not in attack.known]
+    if names:
+        unanswered.append(_attacked_without(list(dict.fromkeys(names))))
+    return attack
 
 
-def _count_on_release(work: AssessmentState, fact: RecoveringColumn, kept: Sequence[str]) -> RecoveringColumn:
-    """A fact of the original, with the class sizes counted on this release.
-
-    If several columns recover the quasi-identifier, the class sizes of the guesses were counted with the original, and
-    are used if they are smaller than those of the release. Otherwise the columns themselves are counted as known.
-    """
-    k, roles = work.answers["facts"].k, work.roles
-    if isinstance(fact, RegainedSecret):
-        return replace(fact, k_without=k)
-    removable = [name for name in fact.columns if name in kept]
-    if removable and removable[0] != fact.column:  # the named column is now a quasi-identifier: name another one
-        others = tuple(name for name in fact.columns if name != removable[0])
-        fact = replace(fact, column=removable[0], others=others)
-    is_guessed = fact.others or isinstance(fact, FollowingColumn | FollowingMissingCells)
-    if fact.narrows or (removable and is_guessed and fact.k < k):
-        return replace(fact, k_without=k)
-    if removable and isinstance(fact, FollowingMissingCells):
-        counted = count_with_missing_cells(work.table, roles.quasi_identifiers, fact.column, roles.person)
-        return replace(fact, k=counted[0], uniques=counted[1], k_without=k)
-    with_it = count_with_auxiliary(work.table, roles.quasi_identifiers, removable, person=roles.person)
-    return replace(fact, k=with_it.k, uniques=with_it.uniques, k_without=k)
-
-
-def _counted_without(added: Sequence[str], kept: Sequence[str]) -> Advice:
-    """Advice on quasi-identifiers that were none when the facts of the original were counted."""
+def _attacked_without(names: Sequence[str]) -> Advice:
+    """Advice on columns that were something else when the release was attacked."""
     return Advice(
-        f"What {listed(kept)} {'gives' if len(kept) == 1 else 'give'} back was counted without {listed(added)}; only "
-        "the table that this one was made from tells it for an attacker who knows more columns.",
+        f"The release was attacked without {listed(names)} in this role; only the table that it was made from tells what "
+        "such an attacker learns.",
         ORIGINAL,
     )
 

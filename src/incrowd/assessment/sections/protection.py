@@ -12,7 +12,7 @@ import numpy as np
 from incrowd._support.progress import part, stoppable_threads
 from incrowd.assessment.sections.leaks import leak_risks
 from incrowd.assessment.sections.section import AssessmentState, Section, Statement
-from incrowd.assessment.way_to_yes import sizes_to_begin_with, trials_at_once
+from incrowd.assessment.way_to_yes import made_of, sizes_to_begin_with, trials_at_once
 from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
 from incrowd.evaluation import evaluate
@@ -107,8 +107,7 @@ class Protection(Result):
 def assess_protection(work: AssessmentState) -> Protection:
     """Protect the table with a few k, among them the recipient's class size, and measure each result.
 
-    The search for a yes (`way_to_yes`) starts with some of these k. Their protected tables, granularity, whether
-    rows are in random order, and changed cells are stored in `work.shared["protected"]` for it.
+    The search for a yes (`way_to_yes`) starts with some of these k, whose protected tables are kept for it.
     """
     if not is_asked(work):
         raise UnsupportedError("not asked for")
@@ -133,7 +132,7 @@ def assess_protection(work: AssessmentState) -> Protection:
         population = None if risk is None or any(safe.changed_cells.values()) else risk.population
         diversities = measure(after, **asked, sensitive=roles.sensitive).sensitive if roles.sensitive else ()
         if k in sizes_to_store:
-            stored[k] = after, float(evaluated.granularity), safe.shuffled, safe.changed_cells
+            stored[k] = made_of(safe, lambda: float(evaluated.granularity))
         cost = ProtectionCost(
             k=k,
             correctness=evaluated.correctness,

@@ -49,13 +49,22 @@ def _tables(assessment: Assessment) -> Iterator[DataTable]:
                 for one in evidence.undecided
             ),
         )
-    if evidence.given_back:
+    attack = evidence.attack
+    if attack is not None and attack.looks:
         yield DataTable(
-            "Kept columns that give back what was made coarser or left out",
-            ("column", "gives back", "records told", "smallest class with it", "unique people with it"),
+            "People found by what kept columns tell, the ones of whom an attacker is most confident first",
+            ("most confident", "people", "found", "success", "at least"),
             tuple(
-                (listed(one.columns), one.gives_back, percent(one.told), one.k, one.uniques)
-                for one in evidence.given_back
+                (percent(look.share), look.people, look.found, percent(look.success), percent(look.low))
+                for look in attack.looks
+            ),
+        )
+    if attack is not None and attack.secrets:
+        yield DataTable(
+            "Secrets learnt from kept columns",
+            ("sensitive column", "people", "certain", "rightly", "news", "at least"),
+            tuple(
+                (one.column, one.people, one.certain, one.right, one.news, percent(one.low)) for one in attack.secrets
             ),
         )
     if evidence.secrets:
