@@ -273,7 +273,7 @@ def _begin(
     )
     if judged is not table:
         # rows of a synthetic table have no original rows to be compared with
-        work.original = OriginalFacts((), (), describe_rows(table)) if settled.synthetic else table
+        work.original = OriginalFacts(None, describe_rows(table)) if settled.synthetic else table
         work.release_of, work.kept_rows = table, files["kept_rows"]
         work.holdout = None if files["holdout"] is None else read_table(files["holdout"])
     work.seconds["roles"] = time.perf_counter() - started

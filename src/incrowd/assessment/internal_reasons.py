@@ -84,8 +84,8 @@ def _attack_saw_nothing(findings: Findings) -> Iterator[Advice]:
         return
     if findings.sees_too_little:
         yield Advice(
-            f"Whether kept columns find people could not be seen: {people(attack.people)} could be attacked, too few to "
-            "tell success from chance"
+            f"Whether kept columns find people could not be seen: {people(attack.people)} could be attacked, too few "
+            "to tell success from chance."
         )
         return
     if findings.exceeds(attack):
@@ -94,8 +94,8 @@ def _attack_saw_nothing(findings: Findings) -> Iterator[Advice]:
     seen = attack.least_seen(findings.question.limits.highest)
     yield Advice(
         f"An attacker who has learned from other people how kept columns depend on the quasi-identifiers finds "
-        f"{percent(everybody.success)} of {people(everybody.people)} who were attacked. A success above {percent(seen)} "
-        "among those of whom they are most confident would have been seen."
+        f"{percent(everybody.success)} of {people(everybody.people)} who were attacked. A success above "
+        f"{percent(seen)} among those of whom they are most confident would have been seen."
     )
 
 

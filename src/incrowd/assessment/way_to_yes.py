@@ -221,7 +221,8 @@ def protection_commands(work: AssessmentState, asked: dict[str, Any]) -> tuple[s
     spoken_for = {*removed, *secret}
     kept = [name for name in roles.stated if roles.role(name) in ("other", "sensitive", "weight")]
     other = [name for name in kept if name not in spoken_for]
-    named = {"quasi_identifiers": _released_quasi_identifiers(work, removed), "other": other}
+    known = [name for name in roles.quasi_identifiers if name not in removed]
+    named = {"quasi_identifiers": known, "other": other}
     whose = "household" if roles.counts_households else "person"
     words = words_of(OPTIONS, asked | named)
     if words is None:

@@ -21,14 +21,10 @@ from incrowd.measures.households import HouseholdRisk as HouseholdRisk
 from incrowd.measures.households import household_risk as household_risk
 from incrowd.measures.itemsets import ItemsetAnonymity as ItemsetAnonymity
 from incrowd.measures.itemsets import itemset_anonymity as itemset_anonymity
-from incrowd.measures.kept_columns import kept_column_facts as kept_column_facts
-from incrowd.measures.kept_columns import released_column_facts as released_column_facts
-from incrowd.measures.left_out_secrets import left_out_secret_facts as left_out_secret_facts
 from incrowd.measures.minimal_unique_sets import MinimalSets as MinimalSets
 from incrowd.measures.minimal_unique_sets import minimal_sets as minimal_sets
 from incrowd.measures.presence import Presence as Presence
 from incrowd.measures.presence import measure_presence as measure_presence
-from incrowd.measures.recovering_columns import RecoveringColumn as RecoveringColumn
 from incrowd.measures.row_order import FollowedColumn as FollowedColumn
 from incrowd.measures.row_order import followed_columns as followed_columns
 from incrowd.measures.secret_values import Secret as Secret

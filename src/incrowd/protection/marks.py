@@ -222,17 +222,25 @@ def _read_attack(saved: dict[str, Any]) -> LearnedAttack:
     )
     secrets = tuple(
         LearntSecret(
-            *read_texts([secret["column"]]),
-            *(_count(secret[name]) for name in ("people", "certain", "right", "news")),
+            _name(secret["column"]),
+            _count(secret["people"]),
+            _count(secret["certain"]),
+            _count(secret["right"]),
+            _count(secret["news"]),
             _share(secret["low"]),
         )
         for secret in saved["secrets"]
     )
     if not all(look.people > 0 and look.found <= look.people for look in looks):
         raise ValueError
-    blamed = tuple((read_texts([name])[0], _share(share)) for name, share in saved["blamed"])
-    names = (read_texts(saved[name]) for name in ("known", "coarse", "kept"))
-    return LearnedAttack(*names, _count(saved["people"]), looks, secrets, blamed)
+    blamed = tuple((_name(name), _share(share)) for name, share in saved["blamed"])
+    known, coarse, kept = (read_texts(saved[name]) for name in ("known", "coarse", "kept"))
+    return LearnedAttack(known, coarse, kept, _count(saved["people"]), looks, secrets, blamed)
+
+
+def _name(saved: Any) -> str:
+    (name,) = read_texts([saved])
+    return name
 
 
 def _count(saved: Any) -> int:

@@ -9,7 +9,6 @@ from typing import Any
 from incrowd._support.progress import Progress
 from incrowd.backends import Coded, encode
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.measures.missing_cells import find_skip_groups
 from incrowd.protection.hierarchies import Hierarchy
 from incrowd.protection.k_map import RandomSample, read_population
 from incrowd.protection.keys import read_key
@@ -66,7 +65,7 @@ class Request:
 
     def pose_problem(self, progress: Progress) -> Problem:
         """Encode the columns and read what is asked about their values: hierarchies, k-map, who was asked."""
-        asked, table, apart = self.asked, self.table, self.wishes.apart
+        asked, table = self.asked, self.table
         self._refuse_conflicts()
         columns = encode(table, self.columns.quasi_identifiers)
         columns = [as_nominal(one) if one.name in (asked["nominal"] or ()) else one for one in columns]
@@ -83,7 +82,6 @@ class Request:
             progress,
             wishes=self.wishes,
             table=table,
-            asked=find_skip_groups(encode(table, apart), columns) if apart else (),
         )
 
     def _refuse_conflicts(self) -> None:

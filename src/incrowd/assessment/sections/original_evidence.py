@@ -106,8 +106,8 @@ def find_attack(
 def _attacked_without(names: Sequence[str]) -> Advice:
     """Advice on columns that were something else when the release was attacked."""
     return Advice(
-        f"The release was attacked without {listed(names)} in this role; only the table that it was made from tells what "
-        "such an attacker learns.",
+        f"The release was attacked without {listed(names)} in this role; only the table that it was made from shows "
+        "what such an attacker learns.",
         ORIGINAL,
     )
 
