@@ -8,6 +8,9 @@ import random
 
 import numpy as np
 import pytest
+from incrowd.measures.determination import determination
+from incrowd.measures.kept_columns import kept_column_facts
+from incrowd.measures.recovering_columns import FACT_KINDS, NarrowingColumn
 
 import incrowd
 from incrowd import ClassSizes, correctness_curve, demo_table, forecast, frontier, leak_risk, leaks, measures
@@ -21,9 +24,6 @@ from incrowd.figures.figure_of_result import FIGURES
 from incrowd.forecasts import forecast_table
 from incrowd.leaks import leak_table
 from incrowd.leaks.partial_leak import simulate_partial_leak
-from incrowd.measures.determination import determination
-from incrowd.measures.kept_columns import kept_column_facts
-from incrowd.measures.recovering_columns import FACT_KINDS, NarrowingColumn
 from incrowd.measures.row_order import followed_columns
 from incrowd.pitman_yor import compare_fits, fit_class_sizes
 from incrowd.pitman_yor.model_checks import hold_out, rank_size_check

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from incrowd.measures.recovering_columns import RecoveringColumn
 from tests.decision import traps
 
 from incrowd import (
@@ -33,7 +34,6 @@ from incrowd.assessment.sections import population as population_section
 from incrowd.assessment.sections import protection as protection_section
 from incrowd.assessment.solver import find_release
 from incrowd.errors import UnsupportedError
-from incrowd.measures.recovering_columns import RecoveringColumn
 from incrowd.protection.api import memory_to_protect
 from incrowd.tables import Table
 

@@ -13,8 +13,8 @@ from incrowd import protect, read_table, suggest_roles
 from incrowd._support.files import file_hash
 from incrowd.assessment import Question, judge_release
 from incrowd.protection import write_protected
-from incrowd.protection.marks import mark_of
 from incrowd.protection.release_warnings import describe_row_order
+from incrowd.tables.release_marks import mark_of
 
 pytestmark = pytest.mark.usefixtures("quick_estimates")
 

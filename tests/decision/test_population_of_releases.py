@@ -9,9 +9,9 @@ import pytest
 from incrowd import assess, check, protect, read_table
 from incrowd.assessment import Question, judge_protected, judge_release
 from incrowd.assessment.solver import find_release
-from incrowd.protection.marks import mark_of
 from incrowd.protection.release import write_protected
 from incrowd.tables import parse_generalised
+from incrowd.tables.release_marks import mark_of
 
 pytestmark = pytest.mark.usefixtures("quick_estimates")
 

@@ -21,7 +21,8 @@ from xml.etree import ElementTree
 from tests.fuzz import run, seeds
 
 from incrowd._support import files, private_folders
-from incrowd.protection.marks import mark_of, remove_release, waiting_of
+from incrowd.protection.marks import remove_release, waiting_of
+from incrowd.tables.release_marks import mark_of
 
 EVENTS = {"open", "os.mkdir", "os.link", "os.rename", "os.symlink", "os.chmod", "os.fsync"}
 KILLS = EVENTS | {"os.remove", "os.rmdir", "os.scandir"}  # a process may also end before one of these

@@ -25,9 +25,9 @@ from tests.tables.forked_reads import call_forked
 
 from incrowd.errors import UnsupportedError
 from incrowd.protection import release, write_protected
-from incrowd.protection.marks import mark_of
 from incrowd.tables import read_table, write_table
 from incrowd.tables.formats import limited_reading
+from incrowd.tables.release_marks import mark_of
 
 FRAMES = {
     "arrow": lambda table, folder: table,

@@ -158,7 +158,7 @@ def _fixed_width():
 def _release(folder):
     """A released file stays in the folder; its mark."""
     from incrowd.protection import protect, write_protected
-    from incrowd.protection.marks import mark_of
+    from incrowd.tables.release_marks import mark_of
 
     file = write_protected(protect(pa.table(TABLE), quasi_identifiers=READ[1].split(","), k=2), Path(folder) / BASE)
     mark = mark_of(file).read_bytes()

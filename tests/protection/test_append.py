@@ -14,8 +14,9 @@ from incrowd import InputError, protect, read_table
 from incrowd.measures import followed_columns
 from incrowd.protection import Stream, append_release, write_protected
 from incrowd.protection.batch_fingerprints import BatchFingerprints
-from incrowd.protection.marks import mark_of, read_mark
+from incrowd.protection.marks import read_mark
 from incrowd.protection.stream import NOT_COMPARED
+from incrowd.tables.release_marks import mark_of
 
 QIS = ["age", "sex"]
 

@@ -12,7 +12,7 @@ from tests.protection.test_append import LATER, PEOPLE, QIS, first_release
 
 from incrowd import InputError, protect, read_table
 from incrowd.protection import append, append_release, write_protected
-from incrowd.protection.marks import mark_of
+from incrowd.tables.release_marks import mark_of
 
 
 def test_an_append_that_fails_late_leaves_the_release_open_and_nothing_else(tmp_path, monkeypatch):

@@ -16,9 +16,9 @@ from incrowd.errors import ColumnNotFoundError, InputError
 from incrowd.protection import make_codebook, write_protected
 from incrowd.protection.build import ReleaseBuilder
 from incrowd.protection.keys import read_key
-from incrowd.protection.marks import mark_of
 from incrowd.protection.perturbation import ShiftDates
 from incrowd.protection.protect_options import OPTIONS
+from incrowd.tables.release_marks import mark_of
 
 KEY = b"0123456789abcdef0123456789abcdef"
 VISITS = {"who": [7, 7, 8, 9, 10, 10], "age": [30, 30, 31, 50, 51, 51]}

@@ -5,15 +5,16 @@ import random
 from collections import Counter
 
 import pytest
+from incrowd.measures.recovering_columns import FACT_KINDS
 
 from incrowd import assess, check, protect, read_table
 from incrowd._support import files
 from incrowd.assessment import Question, judge_protected
 from incrowd.errors import ColumnNotFoundError, InputError
-from incrowd.measures.recovering_columns import FACT_KINDS
 from incrowd.protection import Hierarchy, write_protected
-from incrowd.protection.marks import copy_release, mark_of, read_mark, remove_release
+from incrowd.protection.marks import copy_release, read_mark, remove_release
 from incrowd.protection.original_facts import facts_of_protected
+from incrowd.tables.release_marks import mark_of
 
 pytestmark = pytest.mark.usefixtures("quick_estimates")
 

@@ -31,9 +31,10 @@ from tests.protection.planted import (
 
 from incrowd import UnsupportedError, protect
 from incrowd.protection import append_release, registry, release, write_protected
-from incrowd.protection.marks import mark_of, waiting_of
+from incrowd.protection.marks import waiting_of
 from incrowd.protection.perturbation import STEPS
 from incrowd.tables import write_table
+from incrowd.tables.release_marks import mark_of
 
 pytestmark = pytest.mark.usefixtures("no_child_processes")
 

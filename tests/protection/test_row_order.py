@@ -9,8 +9,9 @@ from incrowd.attacks import attack_release
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.evaluation import changed_columns
 from incrowd.protection import write_protected
-from incrowd.protection.marks import mark_of, read_mark
+from incrowd.protection.marks import read_mark
 from incrowd.tables import parse_generalised
+from incrowd.tables.release_marks import mark_of
 from incrowd.web.releases import Release
 
 pytestmark = pytest.mark.usefixtures("quick_estimates")

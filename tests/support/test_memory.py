@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from incrowd.measures.kept_columns import released_column_facts
 from tests.cli.running import run
 
 from incrowd import assess, attack, measure, population_risk, protect, read_table
@@ -16,7 +17,6 @@ from incrowd._support.memory import container_memory, default_memory, memory_in_
 from incrowd.assessment.api import judge_release
 from incrowd.assessment.question import Question
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.measures.kept_columns import released_column_facts
 from incrowd.tables import suggest_roles
 
 NO_LIMIT_IN_VERSION_1 = 9223372036854771712

@@ -109,7 +109,17 @@ def test_sheets_of_a_document_and_objects_of_r_are_listed(script, tmp_path):
         ("empty.zip", zipped(a_pdf=b"x"), 400),
         ("names.zip", zipped(ä_csv=CSV).replace("ä".encode(), b"\xff\xff"), 400),
     ],
-    ids=["no gzip", "cut short", "no table", "a program", "a bomb", "a packed bomb", "packed twice", "no file", "bytes"],
+    ids=[
+        "no gzip",
+        "cut short",
+        "no table",
+        "a program",
+        "a bomb",
+        "a packed bomb",
+        "packed twice",
+        "no file",
+        "bytes",
+    ],
 )
 def test_what_cannot_be_unpacked_is_refused(script, name, content, status):
     answer = upload(script, name, content)

@@ -18,10 +18,10 @@ from incrowd.assessment.sections.original_evidence import ORIGINAL
 from incrowd.assessment.settings_file import free_name
 from incrowd.assessment.verdict import Action, Verdict
 from incrowd.assessment.way_to_yes import columns_to_remove, protect_settings, protection_commands, way_to_yes
-from incrowd.protection.marks import mark_of
 from incrowd.tables import RowKind
 from incrowd.tables.formats import takes_option
 from incrowd.tables.infer_types import DATE_ORDERS
+from incrowd.tables.release_marks import mark_of
 from incrowd.tables.roles.unread_values import advise_on_unread
 from incrowd.wording import counted, listed
 

@@ -170,8 +170,8 @@ def _people_are_found_by_kept_columns(findings: Findings) -> Iterator[str]:
     why = f" Most of it comes from {listed(list(findings.blamed)[:_MOST_BLAMED])}." if findings.blamed else ""
     yield (
         f"Kept columns find people: an attacker who knows the quasi-identifiers, and from other people how kept "
-        f"columns depend on them, names{surest} {look.found:,} of {people(look.people)} rightly ({percent(look.success)}, at "
-        f"least {percent(look.low)}).{why}"
+        f"columns depend on them, names{surest} {look.found:,} of {people(look.people)} rightly "
+        f"({percent(look.success)}, at least {percent(look.low)}).{why}"
     )
 
 
@@ -180,8 +180,8 @@ def _secrets_are_learnt(findings: Findings) -> Iterator[str]:
     for secret in findings.learnt_secrets():
         assert attack is not None
         yield (
-            f"Attribute disclosure: {secret.column} can be inferred for {secret.right:,} of {people(secret.people)} who "
-            f"were attacked. For {secret.news:,} of them everybody else's data would not have told it."
+            f"Attribute disclosure: {secret.column} can be inferred for {secret.right:,} of {people(secret.people)} "
+            f"who were attacked. For {secret.news:,} of them everybody else's data would not have told it."
         )
 
 

@@ -21,7 +21,7 @@ from incrowd.attacks.result import AttackRisk, wilson
 from incrowd.attacks.setting import ORIGINAL, RELEASED, Setting
 from incrowd.curves import robust_curve_from_ranks
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.protection.marks import is_shuffled
+from incrowd.tables.release_marks import is_shuffled
 from incrowd.wording import counted
 
 _ERRORS_APART = 3.0  # standard errors by which the mean rank must be below that of a random record

@@ -85,7 +85,8 @@ def evaluate_table(
 
 def _columns_of_mark(table: Table, after: Table) -> list[str]:
     """The quasi-identifiers in the mark beside a protected file; an empty list without a mark of this file."""
-    from incrowd.protection.marks import mark_of, read_log
+    from incrowd.protection.marks import read_log
+    from incrowd.tables.release_marks import mark_of
 
     file = Path(after.source or "")
     if after.source is None or not mark_of(file).is_file():

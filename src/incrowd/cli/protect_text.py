@@ -66,7 +66,7 @@ def _show_trials(trials: Sequence[Trial]) -> None:
 
 
 def _show_release(safe: Protected, cost: Evaluation | None, out: str, linkage: AttackRisk | None) -> None:
-    from incrowd.protection.marks import mark_of
+    from incrowd.tables.release_marks import mark_of
 
     terminal.heading(f"{out}: {safe.guarantee.sentence}")
     changed = [(name, percent(cells / safe.rows)) for name, cells in safe.changed_cells.items()]

@@ -28,7 +28,6 @@ from incrowd.protection.guarantee import count_guarantee
 from incrowd.protection.marks import (
     OriginalFacts,
     escape_names,
-    mark_of,
     read_log,
     read_mark,
     require_own_mark,
@@ -40,6 +39,7 @@ from incrowd.protection.protect_options import StreamKeywords
 from incrowd.protection.release_log import DELAY, ReleaseLog
 from incrowd.protection.stream import NOT_COMPARED, Appended, Stream, decoded
 from incrowd.tables import Table, TableLike, escape_formula, read_table, write_into
+from incrowd.tables.release_marks import mark_of
 from incrowd.tables.write import is_text_file
 from incrowd.tables.written_file import check_metadata
 

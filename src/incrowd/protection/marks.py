@@ -17,10 +17,10 @@ from incrowd.errors import InputError
 from incrowd.protection.release_log import MOST_COUNTED, ReleaseLog, read_texts, typed
 from incrowd.results import Result
 from incrowd.tables import RowKind, Table, escape_formula, read_table
+from incrowd.tables.release_marks import FAMILY, SCHEMA, mark_of, read_mark_content
 from incrowd.tables.roles.column_role import Confidence
 from incrowd.tables.roles.rows import KindOfRows
 
-SCHEMA = "incrowd/release/4"
 Coding = Literal["same", "by class", "rows left out", "unknown"]
 
 
@@ -68,15 +68,6 @@ class OriginalFacts(Result):
     coding: Coding = "unknown"
 
 
-def mark_of(file: Path) -> Path:
-    """The path of the mark of a released file.
-
-    >>> mark_of(Path("safe.csv")).name
-    'safe.csv.incrowd'
-    """
-    return file.with_name(f"{file.name}.incrowd")
-
-
 def waiting_of(file: Path) -> Path:
     """The path of the file of records that wait to join a released file."""
     return file.with_name(f"{file.name}.waiting")
@@ -89,7 +80,7 @@ def require_own_mark(target: Path) -> Path:
         return mark
     if mark.is_file():  # a pipe is not opened: reading would block
         with open(mark, encoding="utf-8", errors="replace") as opened:
-            if SCHEMA.rpartition("/")[0] in opened.read(200):
+            if FAMILY in opened.read(200):
                 return mark
     raise InputError(f"{mark.name} would be written beside the file, and is there with other content; move it")
 
@@ -120,13 +111,11 @@ def read_mark(table: Table) -> OriginalFacts | None:
     Raises:
         InputError: the mark is damaged, or the file has changed since the mark was written.
     """
-    file = Path(table.source or "")
-    if table.source is None or not file.is_file() or not mark_of(file).is_file():
+    content = read_mark_content(table)
+    if content is None:
         return None
-    mark = mark_of(file)
     try:
-        content = json.loads(read_small(mark), object_pairs_hook=_without_repeats)
-        facts = OriginalFacts(
+        return OriginalFacts(
             None if content["attack"] is None else _read_attack(content["attack"]),
             _read_row_kind(content["rows"]),
             read_texts(content["pseudonymised"]),
@@ -138,14 +127,8 @@ def read_mark(table: Table) -> OriginalFacts | None:
             linkage=None if content.get("linkage") is None else _read_linkage(content["linkage"]),
             coding=_read_coding(content.get("coding", "unknown")),
         )
-        schema, made_for = content["schema"], content["sha256"]
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError):
-        raise InputError(f"{mark.name} cannot be read") from None
-    if schema != SCHEMA:
-        raise InputError(f"{mark.name} is of another version; protect the original again to renew it")
-    if made_for != file_hash(file):
-        raise InputError(f"{mark.name} is of another file, or the file was changed after it was written")
-    return facts
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise InputError(f"{mark_of(Path(table.source or '')).name} cannot be read") from None
 
 
 def read_log(file: Path) -> ReleaseLog:
@@ -195,23 +178,6 @@ def pseudonyms_in(table: Table, original: Any = None) -> tuple[tuple[str, ...], 
     except InputError:  # reported by the functions that need the mark
         facts = None
     return ((), ()) if facts is None else (facts.pseudonymised, facts.keyed)
-
-
-def is_shuffled(table: Table) -> bool:
-    """True if the mark of a table says that its rows are in random order, or if the mark cannot be read."""
-    try:
-        facts = read_mark(table)
-    except InputError:
-        return True
-    return facts is not None and facts.shuffled
-
-
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object; repeated keys are refused, because readers differ in which value they take."""
-    read = dict(pairs)
-    if len(read) < len(pairs):
-        raise ValueError
-    return read
 
 
 def _read_attack(saved: dict[str, Any]) -> LearnedAttack:

@@ -24,9 +24,9 @@ from incrowd.errors import InputError, UnsupportedError
 from incrowd.measures import followed_columns
 from incrowd.protection.guarantee import count_guarantee
 from incrowd.protection.keys import as_pseudonyms, derive_pseudonyms
-from incrowd.protection.marks import mark_of
 from incrowd.protection.original_facts import write_mark
 from incrowd.tables import Table, escape_formula, read_table, write_into
+from incrowd.tables.release_marks import mark_of
 from incrowd.tables.write import is_text_file
 from incrowd.tables.written_file import check_metadata
 

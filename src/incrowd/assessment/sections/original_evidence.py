@@ -14,9 +14,10 @@ from incrowd.assessment.sections.section import AssessmentState
 from incrowd.attacks.learned_attack import LearnedAttack
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.populations.fixed_coding import describe_overlap, overlapping_columns
-from incrowd.protection.marks import OriginalFacts, is_shuffled, read_mark
+from incrowd.protection.marks import OriginalFacts, read_mark
 from incrowd.protection.original_facts import facts_of_tables, unite_facts
 from incrowd.tables import RowKind
+from incrowd.tables.release_marks import is_shuffled
 from incrowd.wording import Advice, listed
 
 ORIGINAL = ("original",)
