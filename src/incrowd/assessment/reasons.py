@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from incrowd.attacks.learned_attack import LearnedAttack, LearntSecret
     from incrowd.classes import ClassSizes
     from incrowd.measures import Measurement
+    from incrowd.measures.auxiliary import Refinement
     from incrowd.measures.disclosed_secrets import DisclosedColumn
     from incrowd.populations import PopulationRisk
     from incrowd.protection.marks import Linkage
@@ -59,6 +60,17 @@ class Findings:
         """
         columns = self.evidence.secrets.columns if self.evidence.secrets and self.by_classes else ()
         return tuple(column for column in columns if judge(column.news_share, self.question.tolerated) != "within")
+
+    def finer_columns(self) -> tuple[Refinement, ...]:
+        """Kept columns by which, as finer forms of quasi-identifiers, classes are smaller than is accepted."""
+        limits = self.question.limits
+        highest, _ = highest_risk(self.facts.sizes, self.population)
+        scale = highest * self.facts.k if self.population is not None else 1.0
+        return tuple(
+            fact
+            for fact in self.evidence.refinements
+            if fact.k < self.facts.k and judge(min(scale / fact.k, 1.0), limits.highest) == "over"
+        )
 
     def exceeds(self, attack: LearnedAttack) -> bool:
         """True if some people are found more often than is accepted, but for chance.
@@ -160,6 +172,16 @@ def _records_were_counted_as_people(findings: Findings) -> Iterator[str]:
         )
 
 
+def _quasi_identifiers_are_known_more_finely(findings: Findings) -> Iterator[str]:
+    """Kept columns that are finer forms of quasi-identifiers, by which people are below the limit."""
+    for fact in findings.finer_columns():
+        yield (
+            f"{fact.column} is a finer form of {fact.quasi_identifier}, and is kept: an attacker who knows a person's "
+            f"{fact.quasi_identifier} in this detail finds classes of {fact.k:,} and more; {people(fact.uniques)} "
+            f"{'is' if fact.uniques == 1 else 'are'} alone."
+        )
+
+
 def _people_are_found_by_kept_columns(findings: Findings) -> Iterator[str]:
     """Re-identification beyond the classes: the look at the attack with the highest lower bound is above a limit."""
     attack = findings.evidence.attack
@@ -215,6 +237,7 @@ _EXPOSURES = (
     _identifiers_are_kept,
     _households_are_linked,
     _records_were_counted_as_people,
+    _quasi_identifiers_are_known_more_finely,
     _people_are_found_by_kept_columns,
     _secrets_are_learnt,
     _row_order_gives_back,

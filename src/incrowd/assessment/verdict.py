@@ -322,11 +322,15 @@ def list_exposures(
 
 
 def _blamed_for_a_no(findings: Findings) -> tuple[str, ...]:
-    """The columns to which an attack above the limit owes most; those of secrets are the same attack's."""
+    """The kept columns that make a no: finer quasi-identifiers, and those to which the attack owes most.
+
+    Secrets that are learnt beyond the limit are the same attack's.
+    """
+    finer = [fact.column for fact in findings.finer_columns()]
     attack = findings.evidence.attack
-    if attack is None or not attack.looks:
-        return ()
-    return findings.blamed if findings.exceeds(attack) or findings.learnt_secrets() else ()
+    if attack is not None and attack.looks and (findings.exceeds(attack) or findings.learnt_secrets()):
+        finer += findings.blamed
+    return tuple(dict.fromkeys(finer))
 
 
 class _Risks(NamedTuple):

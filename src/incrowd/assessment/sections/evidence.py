@@ -16,6 +16,7 @@ from incrowd.assessment.roles import Roles
 from incrowd.assessment.sections.original_evidence import (
     ask_original,
     find_attack,
+    kept_columns,
     perturbation_advice,
     settle_row_kind,
     why_no_sample,
@@ -26,6 +27,7 @@ from incrowd.attacks.learned_attack import LearnedAttack
 from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
 from incrowd.measures import DisclosedSecrets, count_disclosed_secrets, followed_columns
+from incrowd.measures.auxiliary import Refinement, find_refinements
 from incrowd.protection.marks import Linkage
 from incrowd.results import Result
 from incrowd.tables import RowKind, Table, describe_rows
@@ -52,6 +54,7 @@ class Evidence(Result):
         secrets: attribute disclosure of the sensitive columns; None if there are none.
         attack: what kept columns tell an attacker who knows the exact quasi-identifiers; None if the table is no
             release, or if it could not be attacked.
+        refinements: kept columns that are finer forms of quasi-identifiers, so that they count as known.
         rows: the unit of a row: a person, a person in a wave, a household member, or no person.
         unanswered: advice on what could not be counted; the verdict is then undecided at best.
         row_order: columns that the order of the rows follows, so that neighbouring rows disclose values.
@@ -76,6 +79,7 @@ class Evidence(Result):
     linking: tuple[str, ...] = ()
     linkage: Linkage | None = None
     no_sample: Advice | None = None
+    refinements: tuple[Refinement, ...] = ()
     _hidden: ClassVar[frozenset[str]] = frozenset({"sizes_if_known", "not_counted", "linking", "linkage", "no_sample"})
     _derived: ClassVar[tuple[str, ...]] = ("if_known",)
 
@@ -132,7 +136,28 @@ def gather_evidence(work: AssessmentState) -> Evidence:
         linking_columns(table, work.question, roles, rows),
         linkage if linkage is not None and {*linkage.known} == {*names} else None,
         why_no_sample(work, original) if population_is_known(work) else None,
+        _refinements(work, unanswered),
     )
+
+
+def _refinements(work: AssessmentState, unanswered: list[Advice]) -> tuple[Refinement, ...]:
+    """The kept columns that are finer forms of quasi-identifiers; advice in `unanswered` if that is not counted."""
+    table, roles = work.table, work.roles
+    kept = kept_columns(work)
+    if not kept or work.question.synthetic:
+        return ()
+    try:
+        if not table.backend.rows_are_local:
+            raise UnsupportedError("rows are elsewhere")
+        return find_refinements(table, roles.quasi_identifiers, kept, person=roles.person)
+    except UnsupportedError as reason:
+        if roles.generalised_quasi_identifiers:
+            unanswered.append(
+                Advice(
+                    f"Whether kept columns are finer forms of quasi-identifiers was not counted: {reason}", reason.hint
+                )
+            )
+        return ()
 
 
 def linking_columns(table: Table, question: Question, roles: Roles, rows: RowKind) -> tuple[str, ...]:

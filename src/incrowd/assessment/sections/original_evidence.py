@@ -37,7 +37,7 @@ def settle_row_kind(seen: RowKind, original: OriginalFacts | None) -> RowKind:
     return original.rows if known else seen
 
 
-def _kept(work: AssessmentState) -> list[str]:
+def kept_columns(work: AssessmentState) -> list[str]:
     """The columns from which an attacker can learn: without nested ones, which are not examined, and pseudonyms."""
     roles = work.roles
     excluded = {*work.table.nested, *roles.pseudonyms, *roles.quasi_identifiers, roles.person}
@@ -60,7 +60,7 @@ def ask_original(work: AssessmentState, unanswered: list[Advice], progress: Prog
         roles = work.roles
         try:
             facts = facts_of_tables(
-                *(work.original, work.table, roles.quasi_identifiers, _kept(work), roles.person),
+                *(work.original, work.table, roles.quasi_identifiers, kept_columns(work), roles.person),
                 shuffled=is_shuffled(work.table),
                 secrets=_sensitive(work),
                 source=work.kept_rows,
@@ -85,7 +85,7 @@ def find_attack(
     work: AssessmentState, original: OriginalFacts | None, unanswered: list[Advice]
 ) -> LearnedAttack | None:
     """The attack by kept columns that holds for this release; advice in `unanswered` where none does."""
-    coarse, kept = work.roles.generalised_quasi_identifiers, _kept(work)
+    coarse, kept = work.roles.generalised_quasi_identifiers, kept_columns(work)
     if original is not None and {*original.perturbed} & {*work.roles.quasi_identifiers}:
         return None  # linkage measures the risk
     attack = None if original is None else original.attack
