@@ -183,7 +183,7 @@ def test_towns_that_tell_which_of_two_groups_they_are_in_are_no_yes():
     town = draw.integers(0, 60, 1_200)
     table = {"sex": draw.choice(["f", "m"], 1_200), "kind": np.where(town < 25, "urban", "rural"), "x": town + 500}
     found = decide(table, quasi_identifiers=["sex", "kind"], other=["x"], recipient="public")
-    assert (found.decision, found.giving_back) == ("exposed", ("x",))
+    assert (found.decision, found.blamed) == ("exposed", ("x",))
     table["x"] = np.where(town < 25, 0, town)  # one value for all of one group tells no more than the group does
     assert decide(table, quasi_identifiers=["sex", "kind"], other=["x"], recipient="public").decision == "within"
 

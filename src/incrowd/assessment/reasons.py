@@ -63,6 +63,8 @@ class Findings:
 
     def finer_columns(self) -> tuple[Refinement, ...]:
         """Kept columns by which, as finer forms of quasi-identifiers, classes are smaller than is accepted."""
+        if self.rows_are_open:  # a record may be one of several of a person, and then has their values
+            return ()
         limits = self.question.limits
         highest, _ = highest_risk(self.facts.sizes, self.population)
         scale = highest * self.facts.k if self.population is not None else 1.0

@@ -18,6 +18,7 @@ from incrowd.tables import Table, TableLike
 
 _ENOUGH = 30.0  # expected pairs of records, equal in one column and different in the other, if columns were independent
 _AGREEMENT = 0.95**2  # of neighbours, where each of the two fits in 95 of 100 cases
+_SEVERAL = 3  # values of a finer column for each value of a coarser one
 _BYTES_A_CODE = 8
 _FIRST = 20_000  # records that are compared first, because they refute most relations
 
@@ -105,12 +106,25 @@ def find_refinements(
     found = []
     for column in (coded[name].take(rows) for name in kept):
         order, is_next = _neighbours(column)
-        agreements = [_agreement(coded[name].codes[rows][order], is_next) for name in names]
+        agreements = [
+            _agreement(coded[name].codes[rows][order], is_next) if _is_finer(column, coded[name].take(rows)) else 0.0
+            for name in names
+        ]
         best = int(np.argmax(agreements))
         if agreements[best] >= _AGREEMENT:
             known = count_with_auxiliary(table, quasi_identifiers, [column.name], person=person)
             found.append(Refinement(column.name, names[best], agreements[best], known.k, known.uniques))
     return tuple(found)
+
+
+def _is_finer(column: Coded, quasi_identifier: Coded) -> bool:
+    """True if most values of a quasi-identifier, by their records, are several values of a column.
+
+    Amounts that only one of two groups has are no finer form of the group.
+    """
+    cells = np.unique(quasi_identifier.codes.astype(np.int64) * column.size + column.codes)
+    values = np.bincount(cells // column.size, minlength=quasi_identifier.size)
+    return bool((values >= _SEVERAL)[quasi_identifier.codes].mean() >= _AGREEMENT)
 
 
 def _neighbours(column: Coded) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
