@@ -176,7 +176,7 @@ def _regress(inputs: Floats, numbers: Floats, fitted: Rows) -> tuple[Floats, Flo
     linear = design @ weights
     trees = fit_trees(inputs[taught], numbers[taught] - linear[taught])
     both = linear + predict(trees, inputs)
-    misses = [np.abs(numbers[held] - said) for said in (linear, both)] if held.size else [np.zeros(1), np.ones(1)]
+    misses = [np.abs(numbers[held] - said[held]) for said in (linear, both)] if held.size else [np.zeros(1), np.ones(1)]
     best = int(np.median(misses[0]) > np.median(misses[1]))
     spread = np.quantile(misses[best], 0.68)
     return (linear, both)[best], np.array([spread])
