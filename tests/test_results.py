@@ -8,12 +8,19 @@ import random
 
 import numpy as np
 import pytest
-from incrowd.measures.determination import determination
-from incrowd.measures.kept_columns import kept_column_facts
-from incrowd.measures.recovering_columns import FACT_KINDS, NarrowingColumn
 
 import incrowd
-from incrowd import ClassSizes, correctness_curve, demo_table, forecast, frontier, leak_risk, leaks, measures
+from incrowd import (
+    ClassSizes,
+    correctness_curve,
+    demo_table,
+    forecast,
+    frontier,
+    leak_risk,
+    leaks,
+    measures,
+    read_table,
+)
 from incrowd.assessment import Question, find_release
 from incrowd.attacks.api import attack_release
 from incrowd.attacks.copies import CopiedPeople, NearCopies
@@ -24,6 +31,7 @@ from incrowd.figures.figure_of_result import FIGURES
 from incrowd.forecasts import forecast_table
 from incrowd.leaks import leak_table
 from incrowd.leaks.partial_leak import simulate_partial_leak
+from incrowd.measures.auxiliary import find_refinements
 from incrowd.measures.row_order import followed_columns
 from incrowd.pitman_yor import compare_fits, fit_class_sizes
 from incrowd.pitman_yor.model_checks import hold_out, rank_size_check
@@ -62,9 +70,6 @@ def test_a_result_is_a_table_in_which_names_are_text():
 def test_an_assessment_shows_its_decision():
     found = incrowd.assess({"age": [30, 30, 41]}, quasi_identifiers=["age"], protection=False)
     assert "No: the risk is too high" in found._repr_html_()
-
-
-KINDS_KEPT = (NarrowingColumn, *FACT_KINDS.values())
 
 
 @pytest.fixture(scope="module")
@@ -138,6 +143,7 @@ def every_result(results):
     }
     names = [NAME, "age"]
     born = {"age": [20 + row // 2 for row in range(80)], "born": [2000 - row // 2 for row in range(80)]}
+    places = {"town": np.arange(600) % 60, "county": np.arange(600) % 60 // 20}
     safe = incrowd.protect(table, quasi_identifiers=names, k=4)
     sizes = ClassSizes.from_table(table, quasi_identifiers=names)
     fits = compare_fits(correctness_curve(ClassSizes.from_sizes([9, 7, 5, 4, 3, 3, 2, 2, 1, 1, 1])))
@@ -200,9 +206,9 @@ def every_result(results):
         measures.itemset_anonymity({"who": [1, 1, 2, 2], "item": list("abab")}, person="who", item="item", known=1),
         (homes := measures.household_risk({"h": [1, 1], "a": [1, 2]}, household="h", quasi_identifiers=["a"])),
         *homes.by_knowledge,
-        determination(np.arange(rows) % 10, np.arange(rows) % 5),
-        (kept := kept_column_facts(born, born, ["age"], ["born"])[0]),
-        *(kind(**{one.name: getattr(kept, one.name) for one in dataclasses.fields(kept)}) for kind in KINDS_KEPT),
+        *find_refinements(
+            read_table({"town": np.arange(600) % 60, "county": np.arange(600) % 60 // 20}), ["county"], ["town"]
+        ),
         measures.count_disclosed_secrets(table, quasi_identifiers=names, sensitive=["illness"]),
         measures.measure_presence(table, table, quasi_identifiers=names),
         *fits.values(),

@@ -194,22 +194,21 @@ def test_a_kept_column_gives_ages_back_however_they_are_written(output, role):
     question = Question(**named, rows_are_people=True)
     safe = protect(table, **named, k=11, output=output, identifiers=[])
     found = judge_protected(safe, question)
-    assert (found.decision, found.giving_back) == ("exposed", ("quota",))
-    assert "quota is kept and gives age back" in " ".join(found.exposures)
+    assert (found.decision, found.blamed) == ("exposed", ("quota",))
+    assert found.exposures[0].startswith("Kept columns find people")
     solved = find_release(table, question, **named, output=output, identifiers=[])
     assert (solved.passes, solved.protected.removed) == (True, ("quota",))
-    assert {trial.k for trial in solved.trials} == {11}  # larger classes would lose more than the column
 
 
 def test_a_kept_column_gives_back_what_labels_hide():
-    towns = [number % 8 for number in range(400)]
+    towns = [number % 50 for number in range(400)]
     table = {"town": [f"t{number}" for number in towns], "code": [100 + 7 * number for number in towns]}
-    ladder = Hierarchy.from_rows([[f"t{number}", "north" if number < 4 else "south"] for number in range(8)])
+    ladder = Hierarchy.from_rows([[f"t{number}", f"region {number // 5}"] for number in range(50)])
     named = {"quasi_identifiers": ["town"], "other": ["code"]}
-    safe = protect(table, **named, k=60, method="generalise", hierarchies={"town": ladder}, identifiers=[])
-    assert set(safe.table["town"].to_pylist()) == {"north", "south"}
+    safe = protect(table, **named, k=40, method="generalise", hierarchies={"town": ladder}, identifiers=[])
+    assert len(set(safe.table["town"].to_pylist())) == 10
     found = judge_protected(safe, Question(**named, rows_are_people=True, recipient="strict"))
-    assert (found.decision, found.giving_back) == ("exposed", ("code",))
+    assert (found.decision, found.blamed) == ("exposed", ("code",))
 
 
 def test_a_table_protected_in_a_cluster_is_judged_by_the_columns_it_was_protected_by():
@@ -236,24 +235,6 @@ def test_a_release_without_its_numbers_is_asked_what_a_row_of_the_original_was()
     assert judge_protected(safe, replace(question, rows_are_people=True)).decision == "within"
     found = find_release(table, question, quasi_identifiers=["age"], identifiers=["id"])
     assert not found.passes
-
-
-def test_people_who_were_not_asked_are_kept_apart_before_a_column_is_left_out():
-    table = traps.skip_patterns()
-    named = {"quasi_identifiers": ["age", "sex", "region"], "other": ["smokes", "works", "pregnancies"]}
-    found = find_release(table, Question(**named, rows_are_people=True), **named, identifiers=[])
-    assert (found.passes, found.protected.removed) == (True, ())
-    assert [(trial.apart, trial.decision) for trial in found.trials] == [
-        ((), "exposed"),
-        (tuple(named["other"]), "within"),
-    ]
-    whole = {"identifiers": [], "method": "generalise"}
-    by_detail = find_release(table, Question(**named, rows_are_people=True), **named, **whole, measure="granularity")
-    assert by_detail.passes
-    assert by_detail.protected.removed  # one coding for all keeps nobody apart
-    by_association = find_release(table, Question(**named, rows_are_people=True), **named, **whole)
-    assert by_association.passes
-    assert by_association.protected.removed == ()  # levels that keep what columns tell of each other keep them apart
 
 
 def two_secrets(values):

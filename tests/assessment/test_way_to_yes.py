@@ -2,13 +2,10 @@
 
 import threading
 import time
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from incrowd.measures.recovering_columns import RecoveringColumn
-from tests.decision import traps
 
 from incrowd import (
     assess,
@@ -290,72 +287,41 @@ def test_progress_does_not_go_back_while_protections_are_tried():
     assert max(shares) <= 1.0
 
 
-NAMED = {
-    "quasi_identifiers": ("age", "sex", "region"),
-    "other": ("smokes", "works", "pregnancies"),
-    "rows_are_people": True,
-}
-
-
-def test_questions_that_some_were_not_asked_are_kept_and_people_kept_apart():
-    table = traps.skip_patterns()
-    advice = assess(table, **NAMED).verdict.actions[-1]
-    assert advice.protection["apart"] == ["smokes", "works", "pregnancies"]
-    assert "leave_out" not in advice.protection
-    assert "people who were asked smokes, works, pregnancies and those who were not are kept apart" in advice.sentence
-    command = advice.commands[0]
-    assert "--apart smokes,works,pregnancies" in command
-    safe = protect(
-        table, quasi_identifiers=list(NAMED["quasi_identifiers"]), other=list(NAMED["other"]), **advice.protection
+def verdict_of(blamed, disclosed=(), decision="exposed"):
+    return SimpleNamespace(
+        blamed=blamed,
+        disclosed=disclosed,
+        linking=(),
+        decision=decision,
+        row_question=None,
+        exposures=(),
+        recommendation="",
     )
-    assert judge_protected(safe, Question(**NAMED)).decision == advice.expected["decision"] == "within"
-    assert set(NAMED["other"]) <= set(safe.table.column_names)
-
-
-def verdict_of(giving_back, not_asked=(), disclosed=()):
-    return SimpleNamespace(giving_back=giving_back, not_asked=not_asked, disclosed=disclosed, linking=())
 
 
 @pytest.mark.parametrize(
-    ("changed", "others", "detail", "error", "chosen", "tried"),
+    ("enough", "error", "removed", "tried"),
     [
-        (0.003, (), 0.98, None, ((), ("dead",)), 3),
-        (0.003, (), 0.4, None, (("cause",), ()), 3),  # keeping it takes more detail than a column is worth
-        (0.3, (), 0.98, None, (("cause",), ()), 2),  # much of it was made coarser
-        (0.003, ("sex",), 0.98, None, (("cause",), ()), 2),  # not given back by the column alone
-        (0.003, (), 0.98, UnsupportedError("its values are too rare"), (("cause",), ()), 3),
-        (0.003, (), 0.98, TimeIsUpError(), (("cause",), ()), 3),
+        ({"a"}, None, ("a",), 3),  # the other was blamed with it, and tells nothing alone
+        ({"a", "b"}, None, ("a", "b"), 4),
+        ({"a"}, TimeIsUpError(), ("a", "b"), 3),
+        ({"a"}, UnsupportedError("its values are too rare"), ("a", "b"), 4),
     ],
 )
-def test_what_a_column_gives_back_is_kept_where_that_costs_less(changed, others, detail, error, chosen, tried):
-    fact = RecoveringColumn("cause", "dead", 1.0, 0.5, 1, 1, 11, others)
-    seen = []
+def test_a_column_that_was_blamed_with_another_is_kept_where_it_tells_nothing_alone(enough, error, removed, tried):
+    plans = []
 
     def attempt(plan):
-        seen.append(plan)
-        if plan.kept and error is not None:
+        plans.append(plan)
+        if error is not None and len(plan.removed) == 1:
             raise error
-        facts = () if plan.removed or plan.kept else (fact,)
-        verdict = verdict_of([one.column for one in facts])
-        verdict.given_back, verdict.decision = facts, "exposed" if facts else "within"
-        verdict.row_question, verdict.exposures, verdict.recommendation = None, (), ""
-        cost = Cost(detail if plan.kept else 0.99, 0, 100, 4, len(plan.removed))
-        return Attempt(plan, verdict, lambda: cost, changed={"dead": changed})
+        if enough <= {*plan.removed}:
+            return Attempt(plan, verdict_of((), decision="within"), lambda: Cost(0.99, 0, 100, 4, len(plan.removed)))
+        return Attempt(plan, verdict_of(("a", "b")), lambda: Cost(0.99, 0, 100, 4, 0))
 
-    found = find_way(Plan(11), attempt, 11)
-    assert ((found.plan.removed, found.plan.kept), len(seen)) == (chosen, tried)
-
-
-def test_a_column_that_people_were_kept_apart_by_in_vain_is_left_out():
-    first = Plan(11).revise(verdict_of(("a", "b", "c"), ("a", "b")))
-    assert (first.apart, first.removed) == (("a", "b"), ("c",))
-    second = first.revise(verdict_of(("b", "d"), ("b", "d")))
-    assert (second.apart, second.removed) == (("a", "d"), ("c", "b"))
-    in_vain = replace(first, apart=("a", "b", "d")).revise(verdict_of(("b", "d"), ("b", "d")))
-    assert (in_vain.apart, in_vain.removed) == ((), ("c", "a", "b", "d"))
-    refused = replace(second, l=2, diverse=("a",)).fallback()
-    assert (refused.apart, refused.removed, refused.l, refused.diverse) == ((), ("c", "b", "a", "d"), None, ())
-    assert second.revise(verdict_of(())) is None
+    way = find_way(Plan(11), attempt, 11)
+    assert (way.plan.removed, way.plan.blamed) == (removed, removed)
+    assert len(plans) == (4 if isinstance(error, TimeIsUpError) else tried)
 
 
 def test_nothing_must_differ_where_the_only_secret_that_must_is_left_out():

@@ -8,7 +8,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from incrowd.measures.kept_columns import released_column_facts
 from tests.cli.running import run
 
 from incrowd import assess, attack, measure, population_risk, protect, read_table
@@ -17,6 +16,7 @@ from incrowd._support.memory import container_memory, default_memory, memory_in_
 from incrowd.assessment.api import judge_release
 from incrowd.assessment.question import Question
 from incrowd.errors import InputError, UnsupportedError
+from incrowd.measures.auxiliary import find_refinements
 from incrowd.tables import suggest_roles
 
 NO_LIMIT_IN_VERSION_1 = 9223372036854771712
@@ -205,12 +205,12 @@ def test_numbers_that_take_more_memory_than_there_is_to_be_looked_at_are_refused
 
 def test_kept_columns_that_cannot_be_compared_within_the_limit_are_refused(monkeypatch):
     table = read_table({"age": [30, 31] * 500, "born": [1990, 1989] * 500})
-    monkeypatch.setattr("incrowd.measures.kept_columns.BUFFERS", 29_999)
-    monkeypatch.setattr(table.backend, "memory", 50_000)
+    monkeypatch.setattr("incrowd.measures.auxiliary.BUFFERS", 0)
+    monkeypatch.setattr(table.backend, "memory", 15_999)
     with pytest.raises(UnsupportedError, match="comparing 2 columns of 1,000 records takes about"):
-        released_column_facts(table, ["age"], ["born"])
-    monkeypatch.setattr("incrowd.measures.kept_columns.BUFFERS", 30_000)
-    assert released_column_facts(table, ["age"], ["born"])
+        find_refinements(table, ["age"], ["born"])
+    monkeypatch.setattr(table.backend, "memory", 20_000)
+    assert find_refinements(table, ["age"], ["born"]) == ()
 
 
 def test_no_decision_is_made_of_rows_that_do_not_fit(monkeypatch):

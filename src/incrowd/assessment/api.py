@@ -269,7 +269,7 @@ def _begin(
         raise InputError(f"a population of {settled.population:,} is more people than there are; give their number")
     spans = share_progress(SECTIONS)
     work = AssessmentState(
-        judged, settled, roles, progress, spans, judge_release, original=settled.original or original
+        judged, settled, roles, progress, spans, judge_release, original=question.original or original
     )
     if judged is not table:
         # rows of a synthetic table have no original rows to be compared with
