@@ -61,8 +61,8 @@ class ComparedMethod:
             "leave_out": True,
             "hierarchies": True,
             "l": entry.reaches_l,
-            "importance": "importance" in entry.wishes,
-            "apart": "apart" in entry.wishes and not self.is_t_close and person is None,
+            "importance": entry.takes("importance"),
+            "apart": entry.takes("apart") and not self.is_t_close and person is None,
         }
         return {name: value for name, value in demands.items() if met[name]}
 

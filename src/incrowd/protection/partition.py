@@ -56,7 +56,7 @@ def partition_classes(problem: Problem) -> Grouping:
     - Groups of records that may not be mixed (`apart`) are partitioned one by one.
     - Classes are merged only within the wishes.
     """
-    ladders = ladders_of(problem) if problem.hierarchies or problem.wishes.restrict else None
+    ladders = ladders_of(problem) if problem.hierarchies or problem.restricts_classes else None
     group_of = _groups_by_question(problem) if problem.asked else None
     classes = (
         _classes(problem, ladders) if group_of is None else _classes_in_groups(problem.counted(), ladders, group_of)
@@ -66,7 +66,7 @@ def partition_classes(problem: Problem) -> Grouping:
         return classes
     problem.progress("merging classes", 0.8)
     region_of = group_of
-    if problem.wishes.restrict:
+    if problem.restricts_classes:
         assert ladders is not None
         region_of = regions_of(problem, ladders)
         if group_of is not None:
