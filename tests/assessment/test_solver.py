@@ -238,24 +238,6 @@ def test_a_release_without_its_numbers_is_asked_what_a_row_of_the_original_was()
     assert not found.passes
 
 
-def test_people_who_were_not_asked_are_kept_apart_before_a_column_is_left_out():
-    table = traps.skip_patterns()
-    named = {"quasi_identifiers": ["age", "sex", "region"], "other": ["smokes", "works", "pregnancies"]}
-    found = find_release(table, Question(**named, rows_are_people=True), **named, identifiers=[])
-    assert (found.passes, found.protected.removed) == (True, ())
-    assert [(trial.apart, trial.decision) for trial in found.trials] == [
-        ((), "exposed"),
-        (tuple(named["other"]), "within"),
-    ]
-    whole = {"identifiers": [], "method": "generalise"}
-    by_detail = find_release(table, Question(**named, rows_are_people=True), **named, **whole, measure="granularity")
-    assert by_detail.passes
-    assert by_detail.protected.removed  # one coding for all keeps nobody apart
-    by_association = find_release(table, Question(**named, rows_are_people=True), **named, **whole)
-    assert by_association.passes
-    assert by_association.protected.removed == ()  # levels that keep what columns tell of each other keep them apart
-
-
 def two_secrets(values):
     draw = random.Random(3)
     ages = [draw.randrange(20, 60) for _ in range(400)]

@@ -7,7 +7,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from tests.decision import traps
 
 from incrowd import (
     assess,
@@ -295,21 +294,6 @@ NAMED = {
     "other": ("smokes", "works", "pregnancies"),
     "rows_are_people": True,
 }
-
-
-def test_questions_that_some_were_not_asked_are_kept_and_people_kept_apart():
-    table = traps.skip_patterns()
-    advice = assess(table, **NAMED).verdict.actions[-1]
-    assert advice.protection["apart"] == ["smokes", "works", "pregnancies"]
-    assert "leave_out" not in advice.protection
-    assert "people who were asked smokes, works, pregnancies and those who were not are kept apart" in advice.sentence
-    command = advice.commands[0]
-    assert "--apart smokes,works,pregnancies" in command
-    safe = protect(
-        table, quasi_identifiers=list(NAMED["quasi_identifiers"]), other=list(NAMED["other"]), **advice.protection
-    )
-    assert judge_protected(safe, Question(**NAMED)).decision == advice.expected["decision"] == "within"
-    assert set(NAMED["other"]) <= set(safe.table.column_names)
 
 
 def verdict_of(giving_back, not_asked=(), disclosed=()):

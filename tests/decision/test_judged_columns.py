@@ -363,8 +363,6 @@ def test_a_yes_tells_of_values_that_everybody_expects_of_some_people(tmp_path, r
         (told,) = [one for one in found.internal_reasons if expected in one.sentence]
         assert (found.decision, told.hint) == ("within", ("protect.apart", "drop", "quasi_identifiers"))
     assert any(expected in note for note in safe.notes)
-    apart = protect(table, **known, k=11, identifiers=[], apart=["pension"])
-    assert not any("Others may guess" in note for note in apart.notes)
 
 
 @pytest.mark.parametrize("role", ["other", "sensitive"])

@@ -39,7 +39,6 @@ SAID = {
     "aim": "granularity",
     "identifiers": [],
     "leave_out": ("zip, code",),
-    "apart": ("age",),
     "shuffle": False,
     "resolution": {"age": "20", "zip": "1/8"},
     "suppress": 0.1,

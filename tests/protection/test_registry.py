@@ -70,14 +70,12 @@ def test_every_method_says_what_it_does_and_which_inputs_it_has():
 
 def test_a_method_takes_its_own_options_and_the_demands_and_wishes_that_it_can_meet():
     taken = {
-        name: {
-            option for option in (*OF_METHODS, "beta", "c", "keep", "widest", "apart", "aim") if method.takes(option)
-        }
+        name: {option for option in (*OF_METHODS, "beta", "c", "keep", "widest", "aim") if method.takes(option)}
         for name, method in PROTECTION_METHODS.items()
     }
     k_map, secrets = {"suppress", "k_map", "population", "population_table"}, {"beta", "c"}
     assert taken == {
-        "partition": {*k_map, *secrets, "keep", "widest", "apart", "aim"},
+        "partition": {*k_map, *secrets, "keep", "widest", "aim"},
         "sorted": secrets,
         "tcloseness": {"beta"},
         "coarsen": {"resolution", "levels"},

@@ -54,14 +54,13 @@ def _show_trials(trials: Sequence[Trial]) -> None:
     for trial in trials:
         values = f", {trial.l:g} values of {listed(trial.diverse)}" if trial.l else ""
         left_out = f", {', '.join(trial.left_out)} left out" if trial.left_out else ""
-        apart = f", those asked {', '.join(trial.apart)} kept apart from the others" if trial.apart else ""
         same = f", {', '.join(trial.kept)} kept as in the original" if trial.kept else ""
         how = f" by {trial.method}" if several else ""
         kept = f", {percent(trial.detail_kept)} of the detail kept" if trial.detail_kept is not None else ""
         rows = f", {counted(trial.rows_left_out, 'row', 'rows')} left out" if trial.rows_left_out else ""
         cost = f", cost {number(trial.cost)}" if trial.cost is not None else ""
         mark = " ←" if trial.chosen and several else ""
-        tried = f"tried classes of {trial.k:,}{how}{values}{left_out}{apart}{same}"
+        tried = f"tried classes of {trial.k:,}{how}{values}{left_out}{same}"
         terminal.note(f"{tried}: {trial.decision}{kept}{rows}{cost}{mark}")
     if (reason := why_chosen(trials)) is not None:
         terminal.note(reason)

@@ -214,7 +214,7 @@ def _check_request(request: Request) -> None:
         raise UnsupportedError("pseudonyms under a key are made on this machine, not in a cluster")
     if request.diverse != settled.sensitive:
         raise UnsupportedError("in a cluster a demand holds for all sensitive columns", hint="diverse")
-    wishes = (options.importance, options.keep, options.widest, options.apart, options.nominal)
+    wishes = (options.importance, options.keep, options.widest, options.nominal)
     if settled.person is not None or options.hierarchies or options.output or any(wishes):
         refused = "people with several records are" if settled.person is not None else "hierarchies and wishes are"
         raise UnsupportedError(f"{refused} not looked at in a cluster; protect records, without hierarchies and wishes")

@@ -92,8 +92,6 @@ class Problem:
     # by column, the count of every value in the whole table, if the records are only a part of it
     tallies: Sequence[NDArray[np.int64]] | None = None
     table: Table | None = None  # the table of the columns, for methods that change other columns too
-    # by question, which records may not share a class: see `find_skip_groups`
-    asked: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]] = ()
 
     def counted(self) -> Problem:
         """The problem with its values counted now, so that its parts share the counts."""
@@ -102,7 +100,7 @@ class Problem:
     def part(self, rows: NDArray[np.int64], progress: Progress) -> Problem:
         """The problem of protecting some of the records."""
         columns, sensitive = ([column.take(rows) for column in group] for group in (self.columns, self.sensitive))
-        changes: dict[str, Any] = {"columns": columns, "sensitive": sensitive, "rows": rows.size, "asked": ()}
+        changes: dict[str, Any] = {"columns": columns, "sensitive": sensitive, "rows": rows.size}
         return replace(self.counted(), progress=progress, **changes)
 
     @property

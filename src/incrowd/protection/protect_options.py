@@ -155,13 +155,6 @@ class ProtectOptions:
         methods=("partition", "generalise"),
     )
     nominal: Sequence[str] | None = _wish("columns", "Columns whose numbers are codes: sets, never ranges.")
-    apart: Sequence[str] | None = _wish(
-        "columns",
-        "Kept columns that only some people were asked: no class mixes those who were with the others.",
-        more="As far as quasi-identifiers show who was asked. A missing cell then tells no more than they do. A group "
-        "of fewer than k people joins the group most like it.",
-        methods=("partition",),
-    )
     aim: Aim | None = _wish(
         "text",
         f"Loss to keep small: {' or '.join(_AIMS)}.",
@@ -318,5 +311,4 @@ class SearchKeywords(TypedDict, total=False):
     keep: Sequence[str] | None
     identifiers: Sequence[str] | None
     leave_out: Sequence[str]
-    apart: Sequence[str] | None
     suppress: float

@@ -9,7 +9,6 @@ from typing import Any
 from incrowd._support.progress import Progress
 from incrowd.backends import Coded, encode
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.measures.missing_cells import find_skip_groups
 from incrowd.protection.hierarchies import Hierarchy
 from incrowd.protection.k_map import RandomSample, read_population
 from incrowd.protection.keys import read_key
@@ -53,7 +52,7 @@ class Request:
         return replace(self, columns=replace(self.columns, removed=removed, notes=notes))
 
     def pose_problem(self, progress: Progress) -> Problem:
-        """Encode the columns and read what is asked about their values: hierarchies, k-map, who was asked."""
+        """Encode the columns and read what is asked about their values: hierarchies and k-map."""
         options, table = self.options, self.table
         self._refuse_conflicts()
         columns = encode(table, self.columns.quasi_identifiers)
@@ -71,16 +70,11 @@ class Request:
             options,
             progress,
             table=table,
-            asked=find_skip_groups(encode(table, options.apart), columns) if options.apart else (),
         )
 
     def _refuse_conflicts(self) -> None:
         """Refuse options that exclude each other."""
         options = self.options
-        if removed := [name for name in options.apart or () if name in self.columns.removed]:
-            raise InputError(
-                f"{', '.join(map(repr, removed))} is left out, and people are to be kept apart by it; choose one"
-            )
         if options.output is None:
             return
         if PROTECTION_METHODS[options.method].perturbs:
@@ -107,7 +101,7 @@ def read_request(data: TableLike, options: ProtectOptions) -> Request:
     demand = _read_demand(options)
     diverse = _read_diverse(table, options.diverse, sensitive)
     check_demand(demand, table.rows, diverse, method)
-    check_wishes(table, quasi_identifiers, options, demand)
+    check_wishes(quasi_identifiers, options, demand)
     in_steps = _columns_of_steps(options)
     described = {*quasi_identifiers, *sensitive} if method.perturbs else in_steps | _described_columns(options)
     columns = settle_columns(

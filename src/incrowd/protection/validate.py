@@ -184,9 +184,8 @@ def _is_amount(value: object) -> bool:
         return False
 
 
-def check_wishes(table: Table, names: Sequence[str], options: ProtectOptions, demand: Demand) -> None:
+def check_wishes(names: Sequence[str], options: ProtectOptions, demand: Demand) -> None:
     """Check wishes one by one and against each other. `names` are the quasi-identifiers."""
-    apart = table.require(options.apart, "columns that only some were asked") if options.apart else []
     given = {
         "an importance": options.importance,
         "a wish to keep": options.keep,
@@ -211,14 +210,8 @@ def check_wishes(table: Table, names: Sequence[str], options: ProtectOptions, de
             raise InputError(f"{name!r} is to stay as it is, and has importance 0; drop one of these wishes")
         if name in limits:
             raise InputError(f"{name!r} is to stay as it is, and has a largest width; drop one of these wishes")
-    _require_one_role(apart, names, "be kept, so that people are kept apart by it, and be a quasi-identifier")
-    if apart and options.person is not None:
+    if (keep or limits) and demand.asks_bound_on_t:
         raise UnsupportedError(
-            "people who were not asked the same are kept apart as records, not as histories; leave one out"
-        )
-    if (apart or keep or limits) and demand.asks_bound_on_t:
-        raise UnsupportedError(
-            "classes by strata heed no columns that stay as they are, no largest widths and nobody to be kept apart; "
-            "give a number for t",
+            "classes by strata heed no columns that stay as they are and no largest widths; give a number for t",
             hint="t",
         )

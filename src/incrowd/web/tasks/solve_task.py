@@ -52,8 +52,7 @@ def _request_of(asked: ProtectionRequest, found: Solution, secrets: list[str] | 
     """The request that makes the found protection again."""
     (trial,) = (trial for trial in found.trials if trial.chosen)
     left_out = list(dict.fromkeys([*asked.leave_out, *trial.left_out]))
-    apart = [name for name in dict.fromkeys([*asked.apart, *trial.apart]) if name not in left_out]
-    changes: dict[str, Any] = {"k": trial.k, "l": trial.l, "leave_out": left_out, "apart": apart}
+    changes: dict[str, Any] = {"k": trial.k, "l": trial.l, "leave_out": left_out}
     changes["keep"] = list(dict.fromkeys([*asked.keep, *trial.kept]))
     if trial.l is not None:
         demand = found.protected.demand
