@@ -143,7 +143,6 @@ def every_result(results):
     }
     names = [NAME, "age"]
     born = {"age": [20 + row // 2 for row in range(80)], "born": [2000 - row // 2 for row in range(80)]}
-    places = {"town": np.arange(600) % 60, "county": np.arange(600) % 60 // 20}
     safe = incrowd.protect(table, quasi_identifiers=names, k=4)
     sizes = ClassSizes.from_table(table, quasi_identifiers=names)
     fits = compare_fits(correctness_curve(ClassSizes.from_sizes([9, 7, 5, 4, 3, 3, 2, 2, 1, 1, 1])))

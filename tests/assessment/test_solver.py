@@ -108,7 +108,7 @@ def test_a_method_that_cannot_do_what_is_asked_is_passed_over():
     options = {"quasi_identifiers": NAMES, "identifiers": [], "sensitive": ["ill"], "widest": {"age": 40}}
     found = find_release(table, question, methods=("blank", "partition"), **options)
     assert {trial.method for trial in found.trials} == {"partition"}
-    with pytest.raises(UnsupportedError, match="no width"):
+    with pytest.raises(InputError, match="'blank' does not take widest"):
         find_release(table, question, methods=("blank",), **options)
 
 

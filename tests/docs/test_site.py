@@ -13,6 +13,8 @@ import yaml
 
 from incrowd.cli import main
 from incrowd.gate import assert_anonymous
+from incrowd.protection.protect_options import OPTIONS
+from incrowd.protection.registry import PROTECTION_METHODS
 from incrowd.tables import write_table
 
 pytestmark = pytest.mark.usefixtures("quick_estimates")
@@ -164,6 +166,15 @@ def test_the_command_reference_is_that_of_the_commands():
 
     written = (ROOT / "docs" / "reference" / "cli.md").read_text(encoding="utf-8")
     assert written == reference(), "run: python -m docs.write_cli_reference > docs/reference/cli.md"
+
+
+def test_the_reference_of_protect_is_what_is_declared():
+    from docs.write_protect_reference import reference
+
+    written = (ROOT / "docs" / "reference" / "protect.md").read_text(encoding="utf-8")
+    assert written == reference(), "run: python -m docs.write_protect_reference > docs/reference/protect.md"
+    assert all(f"| `{name}` |" in written for name in PROTECTION_METHODS)
+    assert all(f"| `{name}` |" in written for name in OPTIONS)
 
 
 def test_the_site_builds_without_a_warning(tmp_path):

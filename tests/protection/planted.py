@@ -56,7 +56,6 @@ METHODS = {
     "histories": {"person": "who"},
     "histories under a key": {"person": "who", "key": bytes(range(7, 71))},
     "partition for a k-map": {"k_map": 4, "population": 400.0},
-    "partition apart": {"apart": ["hidden"]},
 }
 
 

@@ -14,7 +14,7 @@ from tests.protection.plain import covers, examples, rows_of
 
 from incrowd import InputError, UnsupportedError, protect, read_table
 from incrowd.backends import encode
-from incrowd.protection import GeneraliseOptions, Hierarchy, PartitionOptions, k_map, write_protected
+from incrowd.protection import Hierarchy, k_map, write_protected
 from incrowd.protection.k_map import PopulationTable, RandomSample, edges_of_classes, read_population
 from incrowd.protection.marks import read_log
 from incrowd.protection.problem import Demand, Problem
@@ -94,8 +94,8 @@ def test_values_that_only_the_population_has_count_where_a_label_covers_them():
 def test_generalise_takes_the_finest_levels_that_cover_enough():
     people = {"age": list(range(20, 40)) * 2}
     everybody = {"age": list(range(80)) * 3}
-    options = GeneraliseOptions(k_map=15, population_table=everybody)
-    safe = protect(people, quasi_identifiers=["age"], k=2, method=options, hierarchies={"age": "5,10,20"})
+    options = {"method": "generalise", "k_map": 15, "population_table": everybody}
+    safe = protect(people, quasi_identifiers=["age"], k=2, **options, hierarchies={"age": "5,10,20"})
     assert safe.settings["levels"] == {"age": 1}
     assert safe.guarantee.k_map == 15
 
@@ -345,8 +345,6 @@ def test_histories_of_people_are_refused_before_anything_is_counted(population):
     visits = {"age": [20 + number % 40 for number in range(1_200)], "who": [number // 4 for number in range(1_200)]}
     with pytest.raises(UnsupportedError, match="not for histories of people; leave the person column or k-map out"):
         protect(visits, quasi_identifiers=["age"], k=2, k_map=20, person="who", **population)
-    with pytest.raises(UnsupportedError, match="not for histories of people; leave the person column or k-map out"):
-        protect(visits, quasi_identifiers=["age"], k=2, person="who", method=PartitionOptions(k_map=20, **population))
 
 
 def test_an_estimate_needs_a_population_that_the_table_can_be_a_sample_of():

@@ -1,7 +1,6 @@
 """The options of `protect` are declared once: its signature, the command line, requests and commands agree with it."""
 
-from inspect import signature
-from typing import Any, get_type_hints
+from inspect import getdoc, signature
 
 import pytest
 import typer
@@ -12,17 +11,9 @@ from incrowd.cli.app import app
 from incrowd.cli.declared_options import read_protect_options
 from incrowd.cli.protect_modes import OF_APPENDING, OF_SETS
 from incrowd.protection import Stream
-from incrowd.protection.method_options import OPTIONS as METHOD_OPTIONS
-from incrowd.protection.protect_options import (
-    OPTIONS,
-    ClassKeywords,
-    SearchKeywords,
-    StreamKeywords,
-    WishKeywords,
-)
+from incrowd.protection.protect_options import APPENDED_WISHES, OPTIONS, ProtectOptions
 from incrowd.web.protection_models import ProtectionRequest
 
-GENERAL = [name for name in OPTIONS if name not in METHOD_OPTIONS]
 COLUMNS = ["age", "zip, code", "=note", "none", " blank"]
 SAID = {
     "quasi_identifiers": ("age", "zip, code"),
@@ -48,7 +39,6 @@ SAID = {
     "aim": "granularity",
     "identifiers": [],
     "leave_out": ("zip, code",),
-    "apart": ("age",),
     "shuffle": False,
     "resolution": {"age": "20", "zip": "1/8"},
     "suppress": 0.1,
@@ -76,17 +66,26 @@ def typed(command, words):
     return read_protect_options(context.params, COLUMNS)
 
 
-def test_the_signature_of_protect_is_its_declaration():
-    parameters = signature(protect).parameters
-    assert {*parameters} - {*OPTIONS} == {"data", "warn", "out", "force", "progress"}
-    assert {*OPTIONS} <= {*parameters}
-    types = get_type_hints(protect, localns={"IntoFrame": Any})  # of tables, for type checkers alone
-    declared = get_type_hints(ClassKeywords) | get_type_hints(SearchKeywords)
-    for name in GENERAL:
-        if name != "hierarchies":  # whose class is slow to import
-            assert types[name] == declared[name], name
-        if name != "quasi_identifiers":
-            assert parameters[name].default in (OPTIONS[name].default, ()), name
+def test_the_signature_and_the_help_of_protect_are_its_declaration():
+    parameters, help_text = signature(protect).parameters, getdoc(protect)
+    assert [*parameters] == ["data", *OPTIONS, "warn", "out", "force", "progress"]
+    declared = signature(ProtectOptions).parameters
+    for name, option in OPTIONS.items():
+        assert parameters[name] == declared[name]
+        assert f"\n    {name}: " in help_text
+        assert " ".join(option.help.split()) in " ".join(help_text.split())
+
+
+@pytest.mark.parametrize(
+    ("keywords", "message"),
+    [
+        ({"quasi_identifiers": ["age"], "colour": 3}, r"protect\(\) got an unexpected keyword argument 'colour'"),
+        ({"k": 3}, r"protect\(\) missing a required argument: 'quasi_identifiers'"),
+    ],
+)
+def test_keywords_that_do_not_fit_are_refused_as_those_of_any_function(keywords, message):
+    with pytest.raises(TypeError, match=message):
+        protect({"age": [1, 2]}, **keywords)
 
 
 def test_every_option_is_a_flag_and_reads_back_what_is_written(command):
@@ -139,7 +138,7 @@ def test_a_request_has_every_option_but_those_that_roles_tell():
 
 
 @pytest.mark.parametrize(
-    "name", sorted({*OPTIONS, "typo"} - {*StreamKeywords.__annotations__, *signature(Stream).parameters})
+    "name", sorted({*OPTIONS, "typo"} - {*APPENDED_WISHES, "identifiers", "leave_out", *signature(Stream).parameters})
 )
 def test_a_stream_takes_what_is_declared_for_it_and_nothing_else(name):
     with pytest.raises(InputError, match=f"a stream does not take {name}"):
@@ -148,4 +147,4 @@ def test_a_stream_takes_what_is_declared_for_it_and_nothing_else(name):
 
 def test_other_modes_take_what_is_named_for_them():
     assert {*OPTIONS} & OF_SETS == {"person", "k", "hierarchies", "population"}
-    assert {*OPTIONS} & OF_APPENDING == {"person", *WishKeywords.__annotations__}
+    assert {*OPTIONS} & OF_APPENDING == {"person", *APPENDED_WISHES}

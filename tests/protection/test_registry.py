@@ -1,6 +1,5 @@
 """A method is a function, perhaps options, and a line in the registry: nothing else knows it by name."""
 
-from dataclasses import dataclass
 from inspect import signature
 from typing import get_args
 
@@ -9,13 +8,12 @@ import pytest
 from tests.cli.running import run
 
 from incrowd import InputError, protect
-from incrowd._support.option import options_of
 from incrowd.cli.protect import protect_table
 from incrowd.errors import UnsupportedError
 from incrowd.evaluation.method_frontier import FRONTIER_METHODS
-from incrowd.protection import PROTECTION_METHODS, CoarsenOptions, MaskOptions, MethodName
-from incrowd.protection.method_options import OPTIONS, MethodKeywords, MethodOptions
+from incrowd.protection import PROTECTION_METHODS, MethodName
 from incrowd.protection.partition import partition
+from incrowd.protection.protect_options import OF_METHODS, OPTIONS
 from incrowd.protection.recoding import recode_columns
 from incrowd.protection.registry import ProtectionMethod
 from incrowd.web.protection_models import ProtectionRequest
@@ -23,33 +21,20 @@ from incrowd.web.protection_models import ProtectionRequest
 AGES = {"age": [30, 31, 62, 64], "rest": ["a", "b", "c", "d"]}
 
 
-@dataclass(frozen=True, slots=True)
-class TwiceOptions(MethodOptions):
-    times: int = 2
-
-
 def test_a_new_method_is_a_line_in_the_registry(monkeypatch):
-    def twice(problem):
-        assert problem.options.times in (2, 3)
-        return partition(problem)
-
-    monkeypatch.setitem(PROTECTION_METHODS, "twice", ProtectionMethod("twice", twice, options=TwiceOptions))
-    for method in ("twice", TwiceOptions(3)):
-        safe = protect(AGES, quasi_identifiers=["age"], k=2, method=method)
-        assert (safe.method, safe.guarantee.k) == ("twice", 2)
-    with pytest.raises(InputError, match="'twice' does not take steps"):
-        protect(AGES, quasi_identifiers=["age"], k=2, method="twice", steps=[("age", "*")])
-    with pytest.raises(InputError, match=f"{[*PROTECTION_METHODS][-2]}, twice$"):
+    monkeypatch.setitem(PROTECTION_METHODS, "again", ProtectionMethod("partition again", partition))
+    safe = protect(AGES, quasi_identifiers=["age"], k=2, method="again")
+    assert (safe.method, safe.guarantee.k) == ("again", 2)
+    with pytest.raises(InputError, match="'again' does not take steps; mask and perturb do"):
+        protect(AGES, quasi_identifiers=["age"], k=2, method="again", steps=[("age", "*")])
+    with pytest.raises(InputError, match=f"{[*PROTECTION_METHODS][-2]}, again$"):
         protect(AGES, quasi_identifiers=["age"], k=2, method="thrice")
 
 
-def test_an_options_object_keeps_the_types_of_columns_as_keywords_do():
+def test_limits_of_top_coding_keep_the_types_of_columns():
     races = {"race": [1, 2, 3, 4] * 10}
-    by_keyword = protect(races, quasi_identifiers=["race"], k=2, method="mask", top={"race": 3})
-    by_object = protect(races, quasi_identifiers=["race"], k=2, method=MaskOptions(top={"race": 3}))
-    assert by_object.notes == by_keyword.notes
-    for safe in (by_keyword, by_object):
-        assert sorted(safe.table["race"].to_pylist()) == ["1"] * 10 + ["2"] * 10 + ["[3;*]"] * 20
+    safe = protect(races, quasi_identifiers=["race"], k=2, method="mask", top={"race": 3})
+    assert sorted(safe.table["race"].to_pylist()) == ["1"] * 10 + ["2"] * 10 + ["[3;*]"] * 20
 
 
 def test_what_a_new_method_makes_is_counted_and_refused_where_k_does_not_hold(monkeypatch):
@@ -65,13 +50,6 @@ def test_what_a_new_method_makes_is_counted_and_refused_where_k_does_not_hold(mo
     assert (guarantee.asked_k, guarantee.k) == (3, 4)
     with pytest.raises(UnsupportedError, match="1"):
         protect(AGES, quasi_identifiers=["age"], k=3, method="leave")
-
-
-def test_options_of_a_method_are_named_one_by_one_or_given_together():
-    one = protect(AGES, quasi_identifiers=["age"], method="coarsen", resolution=2)
-    same = protect(AGES, quasi_identifiers=["age"], method=CoarsenOptions(resolution=2))
-    assert one.table.equals(same.table)
-    assert one.to_dict() == same.to_dict()
 
 
 def test_types_and_help_name_the_methods_of_the_registry(capsys):
@@ -92,12 +70,12 @@ def test_every_method_says_what_it_does_and_which_inputs_it_has():
 
 def test_a_method_takes_its_own_options_and_the_demands_and_wishes_that_it_can_meet():
     taken = {
-        name: {option for option in (*OPTIONS, "beta", "c", "keep", "widest", "apart", "aim") if method.takes(option)}
+        name: {option for option in (*OF_METHODS, "beta", "c", "keep", "widest", "aim") if method.takes(option)}
         for name, method in PROTECTION_METHODS.items()
     }
     k_map, secrets = {"suppress", "k_map", "population", "population_table"}, {"beta", "c"}
     assert taken == {
-        "partition": {*k_map, *secrets, "keep", "widest", "apart", "aim"},
+        "partition": {*k_map, *secrets, "keep", "widest", "aim"},
         "sorted": secrets,
         "tcloseness": {"beta"},
         "coarsen": {"resolution", "levels"},
@@ -110,15 +88,10 @@ def test_a_method_takes_its_own_options_and_the_demands_and_wishes_that_it_can_m
     assert all(method.takes("leave_out") for method in PROTECTION_METHODS.values())
 
 
-def test_every_option_of_a_method_is_a_keyword_a_flag_and_a_field_of_requests():
-    declared = {name: option for method in PROTECTION_METHODS.values() for name, option in _declared(method.options)}
-    assert declared == dict(OPTIONS)
-    assert {*MethodKeywords.__annotations__} == {*declared} <= {*signature(protect).parameters}
-    offered = {name for name, option in declared.items() if option.flag is not None}
-    assert offered == {*declared} - {"levels", "drop"}
-    assert offered <= {*ProtectionRequest.model_fields}
-    assert offered <= {*signature(protect_table).parameters}
-
-
-def _declared(options):
-    return [(option.name, option) for option in options_of(options)] if options else []
+def test_methods_of_an_option_are_of_the_registry_and_every_option_is_a_flag_and_a_field_of_requests():
+    assert {name for option in OPTIONS.values() for name in option.methods} <= {*PROTECTION_METHODS}
+    of_methods = {*OF_METHODS}
+    assert of_methods == {name for name in OF_METHODS if OPTIONS[name].methods}
+    offered = {name for name in OF_METHODS if OPTIONS[name].flag is not None}
+    assert offered == of_methods - {"levels", "drop"}
+    assert offered <= {*ProtectionRequest.model_fields} & {*signature(protect_table).parameters}

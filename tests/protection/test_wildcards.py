@@ -146,7 +146,7 @@ def test_what_cannot_be_asked_of_wildcards_is_refused():
     with pytest.raises(UnsupportedError, match="no classes for l, t, beta and delta"):
         protect(table_of(rows), quasi_identifiers=["a", "b"], k=2, l=2, sensitive=["c"], method="blank", wildcards=True)
     with pytest.raises(InputError, match="ask for both"):
-        blanked(rows, 2, wildcards=None, subsets=2)
+        blanked(rows, 2, wildcards=False, subsets=2)
     with pytest.raises(InputError, match="1 or more"):
         blanked(rows, 2, subsets=0)
     with pytest.raises(InputError, match="does not take subsets, wildcards"):

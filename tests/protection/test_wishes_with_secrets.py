@@ -91,21 +91,6 @@ def test_a_kept_group_that_is_too_far_from_the_table_is_left_out_or_refused():
     assert safe.guarantee.t <= 0.2  # compared with the rows that stay
 
 
-def test_people_who_were_not_asked_are_kept_apart_with_t_too():
-    draws = np.random.default_rng(1)
-    table = survey(800) | {"answer": draws.choice(["a", "b"], 800)}
-    asked = table["age"] < 35
-    table["answer"] = np.where(asked, table["answer"], None)
-    options = {"quasi_identifiers": ["age", "sex"], "k": 5, "sensitive": ["ill"], "warn": False, "shuffle": False}
-    for limit in ({"t": 0.2}, {"beta": 1.0}, {"k_map": 30, "population": 8_000}):
-        safe = protect(table, **options, apart=["answer"], **limit)
-        assert safe.guarantee.holds
-        mixed = defaultdict(set)
-        for row, was_asked in zip(safe.table.to_pylist(), asked.tolist(), strict=True):
-            mixed[row["age"], row["sex"]].add(was_asked)
-        assert {len(kinds) for kinds in mixed.values()} == {1}
-
-
 @settings(max_examples=TABLES)
 @given(PEOPLE, st.integers(2, 3), ASKED, st.sampled_from([{}, {"keep": ["town"]}, {"widest": {"age": 6}}]))
 def test_histories_keep_wishes_and_limits_on_secrets(people, k, asked, wishes):

@@ -33,6 +33,12 @@ class RiskWithTwins(PopulationRisk):
         return (*PopulationRisk.statements.fget(self), twins)
 
 
+@pytest.fixture(autouse=True)
+def wide_terminal(monkeypatch):
+    """A terminal in which no name is folded."""
+    monkeypatch.setenv("COLUMNS", "200")
+
+
 @pytest.fixture
 def richer(ordinary):
     """An assessment whose population has one number more."""

@@ -493,5 +493,5 @@ def test_a_refused_protection_names_methods_as_the_form_does(script, table, wait
     asked = {"method": "coarsen", "resolution": 8, "importance": {"age": 2}}
     job = wait_for(script, script.post(f"{table}/protections", json={"protection": asked}).json())
     assert job["state"] == "failed"
-    assert "“same ranges for everybody” takes no wishes" in job["message"]
+    assert "“same ranges for everybody” does not take importance" in job["message"]
     assert "“partition”, “one coding for all” and “fewest cells blanked” do" in job["message"]

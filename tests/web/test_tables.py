@@ -324,7 +324,7 @@ def test_forms_offer_every_recipient_and_method_and_their_words(script, base, de
         assert kind.words[1:] in roles
     for name, method in PROTECTION_METHODS.items():
         line = next(part for part in protection.split("<option ") if part.startswith(f'value="{name}"'))
-        able = [name for name in ("hierarchies", "importance", "apart", "leave_out", *FURTHER) if method.takes(name)]
+        able = [name for name in ("hierarchies", "importance", "leave_out", *FURTHER) if method.takes(name)]
         inputs = " ".join(dict.fromkeys([*method.inputs, *able]))
         assert f'data-help="{method.help}" data-inputs="{inputs}"' in line
         assert " hidden" not in line.partition("</option>")[0]
@@ -343,7 +343,7 @@ def test_every_option_of_a_request_has_a_field(script, base, demo):
     assert [name for name, option in FURTHER.items() if option.kind == "text" and not option.choices] == []
     declared = [json.loads(html.unescape(one)) for one in re.findall(r'data-option="([^"]*)"', page)]
     assert {one["name"]: one["kind"] for one in declared} == {
-        name: ASKED[name].kind for name in (*FURTHER, "k_map", "apart", "leave_out")
+        name: ASKED[name].kind for name in (*FURTHER, "k_map", "leave_out")
     }
     (beta,) = (one for one in declared if one["name"] == "beta")
     assert (beta["above"], beta["highest"], beta["lowest"], beta["default"]) == (0, 1e6, None, None)

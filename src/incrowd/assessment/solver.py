@@ -59,8 +59,8 @@ def find_release(
     What is tried is what the advice of `assess` tries (`incrowd.assessment.search`): class sizes from what the limit on
     the highest risk asks (from 2 where a population is known), more values of a secret that would be certain, and
     columns left out from which an attacker learns or that no class hides. Of all sizes and methods the way of least
-    cost is taken: a column left out costs as much as a quasi-identifier that lost all its detail. The detail is weighted by
-    importance, and rows that went have none.
+    cost is taken: a column left out costs as much as a quasi-identifier that lost all its detail. The detail is
+    weighted by importance, and rows that went have none.
 
     Args:
         data: the table.

@@ -41,12 +41,14 @@ def typer_annotation(option: Option) -> Any:
     """The annotation by which Typer declares an option."""
     if option.kind == "switch":
         flags = option.flag if option.default is False else f"{option.flag}/--no-{option.typed}"
-        return Annotated[bool if option.default is not None else bool | None, typer.Option(flags, help=option.help)]
+        return Annotated[
+            bool if option.default is not None else bool | None, typer.Option(flags, help=option.help_on_command_line)
+        ]
     if option.kind == "share":
-        return Annotated[float | None, options.share_option(str(option.flag), option.help)]
+        return Annotated[float | None, options.share_option(str(option.flag), option.help_on_command_line)]
     kind = str if option.choices and option.kind == "number" else _TYPES.get(option.kind, str)
     marks = [_FILES[option.kind]] if option.kind in _FILES else []
-    return Annotated[kind | None, typer.Option(option.flag, help=option.help), *marks]
+    return Annotated[kind | None, typer.Option(option.flag, help=option.help_on_command_line), *marks]
 
 
 def add_options(command: Verb, added: Mapping[str, tuple[Any, Any]], *, after: Container[str] | None = None) -> Verb:

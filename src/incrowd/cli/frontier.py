@@ -166,5 +166,5 @@ def _show_why_not(compared: Frontier, verdicts: Sequence[Verdict], question: Que
     reason = verdict.recommendation if verdict.decision == "undecided" else [*verdict.exposures, verdict.sentence][0]
     terminal.line(f"The nearest, {point.method} {point.setting}, is {verdict.decision}: {reason}")
     if command := to_command(question):
-        terminal.line("incrowd assess says what is open, and also tries to leave columns out and to keep people apart:")
+        terminal.line("incrowd assess says what is open, and also tries to leave columns out:")
         terminal.command(command)

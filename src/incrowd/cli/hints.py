@@ -23,8 +23,8 @@ _FLAGS = {option.name: option.flag for option in (*PROTECT_OPTIONS.values(), *OP
 def flag(hint: str) -> str:
     """The flag of a parameter, with a value after an equals sign and the name of another command before a point.
 
-    >>> flag("quasi_identifiers"), flag("method=tcloseness"), flag("null=not known"), flag("protect.apart")
-    ('--qi', '--method tcloseness', "--null 'not known'", 'protect --apart')
+    >>> flag("quasi_identifiers"), flag("method=tcloseness"), flag("null=not known"), flag("protect.keep")
+    ('--qi', '--method tcloseness', "--null 'not known'", 'protect --keep')
     """
     parameter, equals, value = hint.partition("=")
     command, _, name = parameter.rpartition(".")

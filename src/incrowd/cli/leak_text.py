@@ -7,14 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from incrowd.cli import terminal
-from incrowd.recipients import smallest_class
 from incrowd.results import as_json
 from incrowd.wording import (
-    chosen_percent,
     counted,
     number,
     number_interval,
-    one_decimal,
     people,
     percent,
     probability_digits,
@@ -111,7 +108,7 @@ def show(answer: LeakAnswer) -> None:
         if risk.targets > leaked:
             terminal.line(f"{counted(risk.targets, 'target', 'targets')}: {risk.in_words}.")
     if answer.named:
-        _show_named(answer.named)
+        terminal.result(answer.named)
     if answer.recursions:
         _show_recursions(answer)
     if answer.simulated:
@@ -121,20 +118,10 @@ def show(answer: LeakAnswer) -> None:
     for secret in answer.secrets:
         _show_secrets(secret, answer.plan)
     if answer.plan:
-        _show_plan(answer.plan, answer.leaked)
+        for sentence in answer.plan.sentences(answer.leaked):
+            terminal.line(sentence)
     if answer.table:
-        _show_table(answer.table)
-
-
-def _show_named(named: NamedPeople) -> None:
-    how = "" if named.method == "exact" else f", in {named.trials:,} simulated leaks with seed {named.seed}"
-    if not named.leaked:
-        return
-    terminal.line(
-        f"If the attacker guesses once for everybody in the leak, {one_decimal(named.mean)} of the {named.leaked:,} "
-        f"who leaked ({percent(named.share_of_leak)}) are named on average, and at most "
-        f"{named.upper_95:,} with a chance of 95%{how}."
-    )
+        terminal.result(answer.table)
 
 
 def _show_recursions(answer: LeakAnswer) -> None:
@@ -174,7 +161,7 @@ def _show_partial(part: PartialLeak) -> None:
         f"Of each leaked person {percent(part.share_of_records)} of the records leak; of the person looked for the "
         f"attacker knows {known}, each value wrong with a chance of {percent(part.error_rate)}."
     )
-    terminal.table(["", "", "what it means"], part.rates_in_words)
+    terminal.result(part)
 
 
 def _show_secrets(answer: SecretsAnswer, plan: LeakPlan | None) -> None:
@@ -183,27 +170,12 @@ def _show_secrets(answer: SecretsAnswer, plan: LeakPlan | None) -> None:
 
     learnt = answer.learnt
     terminal.heading(f"Secrets in {learnt.column}: an attacker who sees one secret only in a class is sure of it")
-    facts = [
-        ("everybody", percent(learnt.learnt), "their secret is learnt, whether they leaked or not"),
-        ("who leaked", percent(learnt.learnt_if_leaked), "their secret is learnt"),
-        ("highest risk", percent(learnt.highest), "the person whose secret is learnt most often"),
-        ("misled", percent(learnt.wrong), "the attacker is sure of a secret that is not theirs"),
-    ]
+    terminal.result(learnt)
     if answer.known is not None and answer.named is not None:
-        known = f"named by an attacker who knows the secret rightly with {percent(answer.known)}"
-        facts.append(("named", percent(answer.named), known))
-    terminal.table(["", "", "what it means"], facts)
-    terminal.line(
-        f"Most is learnt about everybody from a leak of {learnt.worst_leaked:,} "
-        f"({percent(learnt.worst_leaked / learnt.people)}): {percent(learnt.worst_learnt)}."
-    )
-    if learnt.largest_share < 1.0:
         terminal.line(
-            f"No secret has more than {percent(learnt.largest_share)} of a class: in a large table no leak tells "
-            f"anybody's secret with a chance above {percent(learnt.bound)}."
+            f"An attacker who knows the secret rightly with {percent(answer.known)} names a person with a chance of "
+            f"{percent(answer.named)}."
         )
-    else:
-        terminal.line("In at least one class everybody has the same secret: any leak of the class tells it.")
     if plan is not None:
         diverse = smallest_l(plan.at_most)
         room = 1.0 / diverse - learnt.commonest
@@ -214,43 +186,6 @@ def _show_secrets(answer: SecretsAnswer, plan: LeakPlan | None) -> None:
         )
 
 
-def _show_plan(plan: LeakPlan, leaked: int) -> None:
-    most, choice = plan.largest_leak, plan.smallest_k
-    whom = "the person at highest risk" if plan.targets == 1 else _who(plan.targets)
-    bound = f"the chance of naming {whom} at {number(plan.at_most)} or less"
-    share = percent(most.share)
-    if leaked <= most.leaked:
-        terminal.line(f"This leak keeps {bound}; up to {people(most.leaked)} ({share} of the table) would.")
-        return
-    terminal.line(f"To keep {bound}:")
-    terminal.line(f"  · no more than {people(most.leaked)} ({share} of the table) may leak;")
-    terminal.line(f"  · or every class needs {people(choice.k)}." if choice else f"  · {plan.no_k}.")
-
-
-def _show_table(table: LeakTable) -> None:
-    from incrowd.leaks.planning import limits_on_a_person
-
-    limits = limits_on_a_person()
-    marks: dict[float | None, str] = {None: "", **{limit: "*" * stars for stars, limit in enumerate(limits, start=1)}}
-    rows = [
-        [k, *(f"{number(one.probability, digits=3)}{marks[table.meets(row, at)]}" for at, one in enumerate(risks))]
-        for row, (k, risks) in enumerate(zip(table.ks, table.risks, strict=True))
-    ]
-    terminal.heading(f"Chance of naming {_who(table.targets)}, by k and by the share that leaks")
-    terminal.table(["k", *(chosen_percent(share) for share in table.shares)], rows)
-    accepted = {limit: f"1/{smallest_class(limit)}" for limit in limits}
-    if table.targets > 1:
-        shown = ", ".join(f"{accepted[limit]} for {who}" for limit, who in limits.items())
-        terminal.line(f"The limits, {shown}, are for naming one person, so none is marked; see --targets 1.")
-        return
-    for limit, who in limits.items():
-        terminal.line(f"{marks[limit]:>{len(limits)}} {accepted[limit]} or less: {who}")
-
-
 def _chance(answer: LeakRisk | LeakSimulation) -> float | str:
     """The probability, or its digits as text if it is too small for a float."""
     return probability_digits(answer.log_probability) if answer.log_probability < -600 else answer.probability
-
-
-def _who(targets: int) -> str:
-    return "one person" if targets == 1 else f"all of {targets:,} people"

@@ -22,7 +22,7 @@ from incrowd.cli.prompts import note_missing_codes
 from incrowd.cli.protect_text import WrittenRelease, show, to_json
 from incrowd.cli.question_file import note_how_to_judge, read_answers
 from incrowd.errors import InputError
-from incrowd.protection.method_options import OPTIONS as METHOD_OPTIONS
+from incrowd.protection.protect_options import OF_METHODS
 
 if TYPE_CHECKING:
     from incrowd.assessment import Verdict
@@ -242,7 +242,7 @@ def _protect_and_write(
         if question is not None and "k" not in arguments and not rows_are_remote:
             from incrowd.assessment import METHODS_TO_TRY, find_release  # loads every section of an assessment
 
-            methods = () if arguments.keys() & {"method", *METHOD_OPTIONS} else METHODS_TO_TRY
+            methods = () if arguments.keys() & {"method", *OF_METHODS} else METHODS_TO_TRY
             solution = find_release(table, question, methods=methods, progress=progress, **arguments)
             safe, trials = solution.protected, solution.trials
         else:

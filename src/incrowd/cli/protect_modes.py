@@ -17,14 +17,13 @@ from incrowd.cli import terminal
 from incrowd.cli.assess_text import show_verdict
 from incrowd.cli.hints import flag, options_typed
 from incrowd.errors import InputError
-from incrowd.protection.protect_options import WishKeywords
+from incrowd.protection.protect_options import APPENDED_WISHES
 from incrowd.wording import percent
 
 if TYPE_CHECKING:
     from incrowd.tables import Table
 
-_WISHES = WishKeywords.__annotations__
-OF_APPENDING = {"table", "out", "append", "delay", "person", "force", "json", *_WISHES} | {
+OF_APPENDING = {"table", "out", "append", "delay", "person", "force", "json", *APPENDED_WISHES} | {
     option.name for option in DECIDING if option.section == "question" and option.name != "population"
 }
 """The options of `--append`."""

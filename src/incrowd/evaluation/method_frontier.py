@@ -61,8 +61,7 @@ class ComparedMethod:
             "leave_out": True,
             "hierarchies": True,
             "l": entry.reaches_l,
-            "importance": "importance" in entry.wishes,
-            "apart": "apart" in entry.wishes and not self.is_t_close and person is None,
+            "importance": entry.takes("importance"),
         }
         return {name: value for name, value in demands.items() if met[name]}
 
@@ -210,7 +209,7 @@ def frontier(
         person: the column that identifies the person of each record; the unit of risk is then the person.
         hierarchies: hierarchies for "generalise".
         suppress: for "generalise", the share of rows that may be left out.
-        demands: further options of `protect` for every table: l, apart, leave_out, importance and hierarchies. A
+        demands: further options of `protect` for every table: l, leave_out, importance and hierarchies. A
             method that cannot meet a demand runs without it. The setting of a point names its l.
         recipient: the recipient whose limits define `chosen`, or the limits; the class size that they require is tried
             too.

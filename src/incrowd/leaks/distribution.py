@@ -22,7 +22,7 @@ from incrowd.leaks.saddle_point import Grid, characteristic
 from incrowd.leaks.simulation import MOST_PEOPLE, run_trials
 from incrowd.results import Result
 from incrowd.tables import TableLike
-from incrowd.wording import whole
+from incrowd.wording import one_decimal, percent, whole
 
 DistributionMethod = Literal["auto", "exact", "simulated"]
 
@@ -62,6 +62,18 @@ class NamedPeople(Result):
     def share_of_leak(self) -> float:
         """The mean as a share of the people who leaked."""
         return self.mean / self.leaked if self.leaked else 0.0
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """How many of those who leaked are named; nothing if nobody leaked."""
+        if not self.leaked:
+            return ()
+        how = "" if self.method == "exact" else f", in {self.trials:,} simulated leaks with seed {self.seed}"
+        return (
+            f"If the attacker guesses once for everybody in the leak, {one_decimal(self.mean)} of the {self.leaked:,} "
+            f"who leaked ({percent(self.share_of_leak)}) are named on average, and at most {self.upper_95:,} with a "
+            f"chance of 95%{how}.",
+        )
 
     def quantile(self, chance: float) -> int:
         """The smallest number that is not exceeded with at least this chance."""

@@ -21,9 +21,10 @@ from incrowd.errors import InputError
 from incrowd.leaks.binomial import log_none
 from incrowd.leaks.inputs import check_leak
 from incrowd.measures.class_values import require_columns
-from incrowd.results import Result
+from incrowd.results import Result, Statement
 from incrowd.special import Floats
 from incrowd.tables import TableLike, read_table
+from incrowd.wording import percent
 
 _TRIED = 60  # sizes of leaks at either end, before the worst is searched among its neighbours
 
@@ -175,6 +176,34 @@ class LearntSecrets(Result):
         """The most that a leak of any size tells about classes of this `largest_share`, if the table is large."""
         return most_learnt(self.largest_share)
 
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """How likely a secret is learnt, for everybody, those who leaked and the person at highest risk."""
+        chances = (
+            ("learnt about everybody", self.learnt, "Their secret is learnt, whether they leaked or not."),
+            ("learnt about those who leaked", self.learnt_if_leaked, "Their secret is learnt."),
+            ("highest risk", self.highest, "The person whose secret is learnt most often."),
+            ("wrongly believed", self.wrong, "The attacker is sure of a secret that is not theirs."),
+        )
+        return tuple(
+            Statement(f"secrets in {self.column}", name, chance, percent(chance), meaning, "exact")
+            for name, chance, meaning in chances
+        )
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The worst leak, and the most that any leak tells."""
+        worst = (
+            f"Most is learnt about everybody from a leak of {self.worst_leaked:,} "
+            f"({percent(self.worst_leaked / self.people)}): {percent(self.worst_learnt)}."
+        )
+        if self.largest_share == 1.0:
+            return worst, "In at least one class everybody has the same secret: any leak of the class tells it."
+        return worst, (
+            f"No secret has more than {percent(self.largest_share)} of a class: in a large table no leak tells "
+            f"anybody's secret with a chance above {percent(self.bound)}."
+        )
+
 
 def learnt_secrets(
     data: SharedSecrets | TableLike,
@@ -234,8 +263,8 @@ def most_learnt(largest_share: float) -> float:
 
     With q the share of people who do not leak and m of a class of s sharing a secret, the class shows it alone with a
     chance of q^(s − m) − q^s, which grows with m up to m = bs. There it is y^(1/b − 1) − y^(1/b), y = q^(bs), and has
-    its maximum at y = 1 − b. It holds for everybody in tables so large that people leak independently; with thousands of
-    people it is exceeded by less than a thousandth of itself.
+    its maximum at y = 1 − b. It holds for everybody in tables so large that people leak independently; with thousands
+    of people it is exceeded by less than a thousandth of itself.
 
     Args:
         largest_share: the largest share that one secret has of a class.

@@ -16,7 +16,7 @@ from incrowd.backends import class_numbers, encode, pack
 from incrowd.classes import check_person
 from incrowd.errors import InputError
 from incrowd.leaks.inputs import check_leak, check_trials, whole_number
-from incrowd.results import Result
+from incrowd.results import Result, Statement
 from incrowd.tables import TableLike, read_table
 from incrowd.wording import percent
 
@@ -73,19 +73,19 @@ class PartialLeak(Result):
         return self.right / named if named else None
 
     @property
-    def rates_in_words(self) -> list[tuple[str, str, str]]:
-        """The rates: a name, the share as text, and what it means."""
+    def statements(self) -> tuple[Statement, ...]:
+        """The rates of right and wrong names."""
         rates = (
             ("chance to be named", self.probability, "anybody in the table, whether they leaked or not"),
             ("true positives", self.true_positive_rate, "of people who leaked: named rightly"),
-            (
-                "false positives",
-                self.false_positive_rate,
-                "of people who did not leak: another is named for them",
-            ),
+            ("false positives", self.false_positive_rate, "of people who did not leak: another is named for them"),
             ("names that are right", self.precision, "of all names that the attacker gives"),
         )
-        return [(name, "–" if rate is None else percent(rate), meaning) for name, rate, meaning in rates]
+        sure = f"{self.trials:,} simulated leaks"
+        return tuple(
+            Statement("partial leak", name, rate, "–" if rate is None else percent(rate), meaning, sure)
+            for name, rate, meaning in rates
+        )
 
 
 def simulate_partial_leak(

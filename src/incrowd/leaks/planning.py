@@ -11,10 +11,10 @@ from incrowd.errors import InputError, UnsupportedError
 from incrowd.leaks.inputs import share_of, whole_number
 from incrowd.leaks.leak_probability import leak_risk, leak_risk_uniform
 from incrowd.leaks.result import LeakRisk
-from incrowd.recipients import RECIPIENTS, is_within, judge, read_limit
-from incrowd.results import Result, as_json
+from incrowd.recipients import RECIPIENTS, is_within, judge, read_limit, smallest_class
+from incrowd.results import DataTable, Result, as_json
 from incrowd.tables import TableLike
-from incrowd.wording import counted, number
+from incrowd.wording import chosen_percent, counted, number, people, percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +80,42 @@ class LeakTable(Result):
 
     def _rows(self) -> Iterable[Mapping[str, Any]]:
         return self.cells
+
+    @property
+    def data_tables(self) -> tuple[DataTable, ...]:
+        """The chances, with a star for each limit on a person that they keep, the widest first."""
+        stars: dict[float | None, str] = {
+            limit: "*" * count for count, limit in enumerate(limits_on_a_person(), start=1)
+        }
+        rows = tuple(
+            (
+                k,
+                *(
+                    f"{number(risk.probability, digits=3)}{stars.get(self.meets(row, column), '')}"
+                    for column, risk in enumerate(risks)
+                ),
+            )
+            for row, (k, risks) in enumerate(zip(self.ks, self.risks, strict=True))
+        )
+        caption = f"Chance of naming {who_is_named(self.targets)}, by k and by the share that leaks"
+        return (DataTable(caption, ("k", *map(chosen_percent, self.shares)), rows),)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What the stars of the table stand for."""
+        limits = {f"1/{smallest_class(limit)}": who for limit, who in limits_on_a_person().items()}
+        if self.targets > 1:
+            shown = ", ".join(f"{limit} for {who}" for limit, who in limits.items())
+            return (f"The limits, {shown}, are for naming one person, so none is marked.",)
+        return tuple(
+            f"{'*' * stars:>{len(limits)}} {limit} or less: {who}"
+            for stars, (limit, who) in enumerate(limits.items(), start=1)
+        )
+
+
+def who_is_named(targets: int) -> str:
+    """The people an attacker looks for, in words."""
+    return "one person" if targets == 1 else f"all of {targets:,} people"
 
 
 def limits_on_a_person() -> dict[float, str]:
@@ -177,6 +213,21 @@ class LeakPlan(NamedTuple):
     largest_leak: LargestLeak
     smallest_k: SmallestK | None = None
     no_k: str | None = None
+
+    def sentences(self, leaked: int) -> tuple[str, ...]:
+        """What keeps the bound: a smaller leak or larger classes, or that a leak of `leaked` people does already."""
+        most, choice = self.largest_leak, self.smallest_k
+        whom = "the person at highest risk" if self.targets == 1 else who_is_named(self.targets)
+        bound = f"the chance of naming {whom} at {number(self.at_most)} or less"
+        share = percent(most.share)
+        if leaked <= most.leaked:
+            return (f"This leak keeps {bound}; up to {people(most.leaked)} ({share} of the table) would.",)
+        larger = f"or every class needs {people(choice.k)}" if choice else self.no_k
+        return (
+            f"To keep {bound}:",
+            f"  · no more than {people(most.leaked)} ({share} of the table) may leak;",
+            f"  · {larger}.",
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """What was found, in plain JSON types."""

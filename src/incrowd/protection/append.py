@@ -12,7 +12,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Unpack
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -35,7 +35,6 @@ from incrowd.protection.marks import (
     write_facts,
 )
 from incrowd.protection.original_facts import facts_of_protected, unite_facts
-from incrowd.protection.protect_options import StreamKeywords
 from incrowd.protection.release_log import DELAY, ReleaseLog
 from incrowd.protection.stream import NOT_COMPARED, Appended, Stream, decoded
 from incrowd.tables import Table, TableLike, escape_formula, read_table, write_into
@@ -55,7 +54,7 @@ def append_release(
     person: str | None = None,
     force: bool = False,
     progress: Progress = silent,
-    **wishes: Unpack[StreamKeywords],
+    **wishes: Any,
 ) -> Appended:
     """Write a released file with the records of a new batch that have a class; the other records wait.
 

@@ -52,6 +52,6 @@ def _ladders(problem: Problem) -> list[list[Level]]:
     two_levels = Hierarchy("blank", lambda _: [])
     ladders = [two_levels.levels(column) for column in problem.columns]
     for ladder, column in zip(ladders, problem.columns, strict=True):
-        if column.name in problem.wishes.keep:
+        if column.name in problem.keep:
             ladder.pop()
     return ladders

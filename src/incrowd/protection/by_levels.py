@@ -49,8 +49,11 @@ def settle_kept_rows(problem: Problem, rows: NDArray[np.int64]) -> NDArray[np.in
 def require_few_left_out(problem: Problem, left_out: int) -> None:
     """Refuse to leave more records out than may be suppressed."""
     if left_out > problem.options.suppress * problem.rows:
+        kept = [f"{name} stays as it is" for name in problem.keep]
+        widest = [f"{name} has a largest width of {limit:g}" for name, limit in problem.widest.items()]
+        wishes = ", ".join(kept + widest)
         raise UnsupportedError(
-            f"{left_out:,} of {problem.rows:,} records have no class within the wishes ({problem.wishes}); "
+            f"{left_out:,} of {problem.rows:,} records have no class within the wishes ({wishes}); "
             "ask for less, or allow rows to be suppressed",
             hint="suppress",
         )
@@ -157,7 +160,7 @@ def _make_diverse(problem: Problem, ladders: list[list[Level]], grouping: Groupi
     """Merge classes until each is diverse; where wishes restrict classes, leave out regions that are not diverse."""
     if not grouping.ends.size:
         return grouping
-    if not problem.wishes.restrict:
+    if not problem.restricts_classes:
         return Grouping(grouping.order, require_diverse(problem, grouping.order, grouping.ends))
 
     def merge(part: Grouping) -> Grouping:

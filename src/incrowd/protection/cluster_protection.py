@@ -87,13 +87,13 @@ def protect_in_cluster(
     With `warn`, notes name kept columns that an attacker may know.
     """
     _check_request(request)
-    _check_demand(request.demand, request.method)
-    table, settled, demand, method = request.table, request.columns, request.demand, request.method
+    _check_demand(request.demand, request.options.method)
+    table, settled, demand, method = request.table, request.columns, request.demand, request.options.method
     names, removed = settled.quasi_identifiers, settled.removed
     sensitive = settled.sensitive[0] if settled.sensitive else None
     kept = settled.without_role(table.columns) if warn else []
     callbacks = _ClusterJob(
-        tuple(names), demand, method, sensitive, request.asked["aim"], kept, table.rows, table.scales
+        tuple(names), demand, method, sensitive, request.options.aim, kept, table.rows, table.scales
     )
     job = BlockJob(names, sensitive, callbacks.plan, callbacks.check, removed, out, force, progress)
     done = table.backend.protect_blocks(job)
@@ -207,14 +207,15 @@ class _ClusterJob:
 
 def _check_request(request: Request) -> None:
     """Refuse options that a cluster does not take: orders of rows, keys, people, recoding and several secrets."""
-    settled, asked = request.columns, request.asked
-    if asked["shuffle"] is not None:
+    settled, options = request.columns, request.options
+    if options.shuffle is not None:
         raise InputError("shuffle= is for tables on this machine; rows in a cluster have no order")
     if request.key is not None:
         raise UnsupportedError("pseudonyms under a key are made on this machine, not in a cluster")
     if request.diverse != settled.sensitive:
         raise UnsupportedError("in a cluster a demand holds for all sensitive columns", hint="diverse")
-    if settled.person is not None or asked["hierarchies"] or request.wishes or asked["nominal"] or asked["output"]:
+    wishes = (options.importance, options.keep, options.widest, options.nominal)
+    if settled.person is not None or options.hierarchies or options.output or any(wishes):
         refused = "people with several records are" if settled.person is not None else "hierarchies and wishes are"
         raise UnsupportedError(f"{refused} not looked at in a cluster; protect records, without hierarchies and wishes")
     if places := [name for name in settled.quasi_identifiers if request.table.scale_of(name) == "place"]:

@@ -12,15 +12,13 @@ import pyarrow as pa
 from incrowd.backends import Coded
 from incrowd.errors import InputError
 from incrowd.protection.interval_labels import equal_parts
-from incrowd.protection.method_options import CoarsenOptions
 from incrowd.protection.problem import Problem, require_known
 from incrowd.protection.recoding import Recoding, recode_columns
 
 
 def coarsen(problem: Problem) -> Recoding:
     """Recode every column into fixed intervals, or to a level of its hierarchy."""
-    options: CoarsenOptions = problem.options
-    resolution, levels = options.resolution, options.levels or {}
+    resolution, levels = problem.options.resolution, problem.options.levels or {}
     if resolution is None and not levels:
         raise InputError(
             "coarsening needs a resolution (a number of intervals, or a share such as '1/8') or levels",

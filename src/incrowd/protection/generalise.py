@@ -50,7 +50,7 @@ def generalise(problem: Problem) -> Recoding:
     suppression, a lower bound of their loss with suppression; the search ends when no further node can be better.
     """
     measure = problem.options.measure or ("granularity" if problem.hierarchies else "association")
-    if measure in _CLASS_MEASURES and problem.wishes.importance:
+    if measure in _CLASS_MEASURES and problem.options.importance:
         raise InputError(
             f"{measure} is a measure of classes, in which no column weighs more than another; leave "
             "the importance out, or measure granularity, entropy or association",

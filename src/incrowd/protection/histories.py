@@ -45,7 +45,7 @@ def partition_histories(problem: Problem, person: Coded) -> Recoding:
     position. People without a class are suppressed, as far as the demand allows it.
     """
     points = problem.points()
-    region_of = regions_of(problem, ladders_of(problem)) if problem.wishes.restrict else None
+    region_of = regions_of(problem, ladders_of(problem)) if problem.restricts_classes else None
     order = _order_by_person(points, person, region_of)
     lengths = person.tally
     blocks = _blocks_of_people(problem, order, lengths, region_of)

@@ -242,7 +242,7 @@ def merge_until_mapped(problem: Problem, grouping: Grouping) -> Grouping:
         merged = Grouping(np.concatenate(classes), np.cumsum([part.size for part in classes]))
         few = np.zeros(len(classes), dtype=np.bool_)
         few[is_new] = covers_few(problem, merged, is_new)
-        if not few.any() or (len(classes) == 1 and (problem.wishes.restrict or problem.wishes.apart)):
+        if not few.any() or (len(classes) == 1 and problem.restricts_classes):
             return merged
         if len(classes) == 1:
             by_estimate = "" if problem.demand.sample is None else ", by an estimate,"

@@ -138,13 +138,13 @@ def ladders_of(problem: Problem, *, by_similarity: bool = False) -> list[list[Le
 
 
 def _ladder(problem: Problem, column: Coded, hierarchy: Hierarchy | None) -> list[Level]:
-    widest = problem.wishes.widest.get(column.name)
+    widest = problem.widest.get(column.name)
     if hierarchy is None and widest and column.has_distances:
         whole = pa.types.is_integer(column.values.type) or pa.types.is_temporal(column.values.type)
         cell = widest + whole  # a range of whole numbers has one more value than its width
         hierarchy = Hierarchy.intervals([cell / 4, cell / 2, cell])
     levels = (hierarchy or Hierarchy.automatic()).levels(column)
-    if column.name in problem.wishes.keep:
+    if column.name in problem.keep:
         return levels[:1]
     if widest is None:
         return levels

@@ -15,7 +15,6 @@ from incrowd.backends import Coded, class_numbers, pack
 from incrowd.errors import InputError
 from incrowd.protection.hierarchies import Hierarchy, Level, prefix_labels
 from incrowd.protection.interval_labels import Labels, ValueLabels, equal_parts
-from incrowd.protection.method_options import MaskOptions
 from incrowd.protection.problem import Problem, require_known
 from incrowd.protection.recoding import ANYTHING, Recoding, as_dictionary, as_text, as_written, find_kept
 
@@ -36,8 +35,8 @@ HIPAA_STEPS = (
 
 def mask(problem: Problem) -> Recoding:
     """Apply the steps in order, each to the records in classes smaller than k; then drop the records still in them."""
-    options: MaskOptions = problem.options
-    steps, limits = options.steps, {**(options.top or {}), **(options.bottom or {})}
+    options, steps = problem.options, problem.options.steps or ()
+    limits = {**(options.top or {}), **(options.bottom or {})}
     if not steps and not limits:
         raise InputError(
             "masking needs steps, such as ranges of ages, or limits of top or bottom coding", hint="step=age:ranges=20"

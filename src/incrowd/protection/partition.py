@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd._support.progress import part, silent
+from incrowd._support.progress import silent
 from incrowd._support.threads import map_in_threads
 from incrowd.backends import class_numbers, pack
 from incrowd.protection.by_levels import classes_by_levels, merge_by_region, regions_of, settle_kept_rows
@@ -53,27 +52,18 @@ def partition_classes(problem: Problem) -> Grouping:
     - With l, neighbouring classes are merged until each is diverse; with t, beta, delta or k-map, classes that miss the
       demand are merged with others.
     - With hierarchies, or wishes that restrict classes, classes are made along hierarchy levels instead.
-    - Groups of records that may not be mixed (`apart`) are partitioned one by one.
     - Classes are merged only within the wishes.
     """
-    ladders = ladders_of(problem) if problem.hierarchies or problem.wishes.restrict else None
-    group_of = _groups_by_question(problem) if problem.asked else None
-    classes = (
-        _classes(problem, ladders) if group_of is None else _classes_in_groups(problem.counted(), ladders, group_of)
-    )
+    ladders = ladders_of(problem) if problem.hierarchies or problem.restricts_classes else None
+    classes = _classes(problem, ladders)
     demand = problem.demand
     if demand.t is None and not demand.limits_shares and demand.k_map is None:
         return classes
     problem.progress("merging classes", 0.8)
-    region_of = group_of
-    if problem.wishes.restrict:
-        assert ladders is not None
-        region_of = regions_of(problem, ladders)
-        if group_of is not None:
-            region_of = np.unique(group_of * problem.rows + region_of, return_inverse=True)[1]
-    if region_of is not None:
-        return _merge_in_regions(problem.counted(), classes, region_of)
-    return _merge(problem, classes, [secret_codes(column) for column in problem.sensitive])
+    if not problem.restricts_classes:
+        return _merge(problem, classes, [secret_codes(column) for column in problem.sensitive])
+    assert ladders is not None
+    return _merge_in_regions(problem.counted(), classes, regions_of(problem, ladders))
 
 
 def _merge(problem: Problem, classes: Grouping, secrets: Sequence[SecretCodes]) -> Grouping:
@@ -117,47 +107,6 @@ def _classes(problem: Problem, ladders: list[list[Level]] | None) -> Grouping:
     found = class_numbers(pack(problem.columns))
     frozen, pool = split_off_safe(problem.demand, *found, partial(sensitive_codes, problem))
     return Grouping.chain([frozen, _classes_of(problem, pool)]) if pool.size else frozen
-
-
-def _classes_in_groups(problem: Problem, ladders: list[list[Level]] | None, group_of: NDArray[np.int64]) -> Grouping:
-    """The classes of every group of records, made group by group."""
-    groups, groupings = Grouping.by_class(group_of).members, []
-    for done, members in enumerate(groups):
-        progress = part(problem.progress, done / len(groups), (done + 1) / len(groups))
-        classes = _classes(problem.part(members, progress), ladders)
-        groupings.append(Grouping(members[classes.order], classes.ends))
-    return Grouping.chain(groupings)
-
-
-def _groups_by_question(problem: Problem) -> NDArray[np.int64]:
-    """The group of every record: for each question in turn, groups are split by who was asked it.
-
-    A part that cannot form a class is joined with the most similar part of its group.
-    """
-    group_of = np.zeros(problem.rows, dtype=np.int64)
-    for sides, runs in problem.asked:
-        part_of = np.unique(group_of * (int(runs.max()) + 1) + runs, return_inverse=True)[1]
-        parts = Grouping.by_class(part_of).members
-        first = np.array([rows[0] for rows in parts])
-        ends = np.flatnonzero(np.diff(group_of[first], append=-1)) + 1
-        for start, end in pairwise([0, *ends.tolist()]):
-            group = {part: parts[part] for part in range(start, end)}
-            while len(group) > 1 and (smallest := _smallest_part(problem, group)) is not None:
-                rows = group.pop(smallest)
-                own, others = first[smallest], first[list(group)]
-                nearest = np.lexsort([np.abs(runs[others] - runs[own]), np.abs(sides[others] - sides[own])])[0]
-                group[list(group)[nearest]] = np.concatenate([group[list(group)[nearest]], rows])
-            for number, rows in group.items():
-                part_of[rows] = number
-        group_of = np.unique(part_of, return_inverse=True)[1]
-    return group_of
-
-
-def _smallest_part(problem: Problem, group: dict[int, NDArray[np.int64]]) -> int | None:
-    """The smallest part of a group that cannot form a class; None if all parts can."""
-    by_size = sorted(group, key=lambda part: group[part].size)
-    demand, codes_of = problem.demand, partial(sensitive_codes, problem)
-    return next((part for part in by_size if not _can_make_class(demand, group[part], codes_of)), None)
 
 
 def split_off_safe(

@@ -16,7 +16,7 @@ from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded
 from incrowd.backends.arrow_columns import as_floats
 from incrowd.errors import InputError
-from incrowd.protection.protect_options import Aim, DiversityKind
+from incrowd.protection.protect_options import Aim, DiversityKind, ProtectOptions
 from incrowd.tables import Table
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ DIVERSITIES: tuple[DiversityKind, ...] = get_args(DiversityKind)
 TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}  # units of a timestamp in a second
 AIMS: tuple[Aim, ...] = get_args(Aim)
 _LARGEST_NUMBER = 1e150
+_NO_OPTIONS = ProtectOptions(quasi_identifiers=())
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,32 +75,6 @@ class Demand:
         return max(self.k, math.ceil(self.l or 0))
 
 
-@dataclass(frozen=True, slots=True)
-class Wishes:
-    """Constraints that the user sets on the result."""
-
-    # by column, the weight of a loss in it; default 1, and with 0 it may lose all its detail
-    importance: Mapping[str, float] = field(default_factory=dict)
-    # columns that are released unchanged, so that all records of a class have the same value
-    keep: tuple[str, ...] = ()
-    # by column, the longest range allowed, in its own unit (days for dates); for text, the largest set
-    widest: Mapping[str, float] = field(default_factory=dict)
-    # kept columns that only some people were asked about; no class mixes them with people who were not asked
-    apart: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        kept = [f"{name} stays as it is" for name in self.keep]
-        return ", ".join(kept + [f"{name} has a largest width of {limit:g}" for name, limit in self.widest.items()])
-
-    def __bool__(self) -> bool:
-        return bool(self.importance or self.keep or self.widest or self.apart)
-
-    @property
-    def restrict(self) -> bool:
-        """True if the wishes may leave records without a class."""
-        return bool(self.keep or self.widest)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
     """A table to protect, and what is asked for."""
@@ -112,14 +87,11 @@ class Problem:
     # in shares of each column's domain
     aim: str = "information"
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)  # by column
-    options: Any = None  # of the method
+    options: ProtectOptions = _NO_OPTIONS  # as they were given
     progress: Progress = silent  # called with what is done and how far it is
     # by column, the count of every value in the whole table, if the records are only a part of it
     tallies: Sequence[NDArray[np.int64]] | None = None
-    wishes: Wishes = field(default_factory=Wishes)  # constraints on the result
     table: Table | None = None  # the table of the columns, for methods that change other columns too
-    # by question, which records may not share a class: see `find_skip_groups`
-    asked: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]] = ()
 
     def counted(self) -> Problem:
         """The problem with its values counted now, so that its parts share the counts."""
@@ -128,8 +100,23 @@ class Problem:
     def part(self, rows: NDArray[np.int64], progress: Progress) -> Problem:
         """The problem of protecting some of the records."""
         columns, sensitive = ([column.take(rows) for column in group] for group in (self.columns, self.sensitive))
-        changes: dict[str, Any] = {"columns": columns, "sensitive": sensitive, "rows": rows.size, "asked": ()}
+        changes: dict[str, Any] = {"columns": columns, "sensitive": sensitive, "rows": rows.size}
         return replace(self.counted(), progress=progress, **changes)
+
+    @property
+    def keep(self) -> Sequence[str]:
+        """Columns that are released unchanged, so that all records of a class have the same value."""
+        return self.options.keep or ()
+
+    @property
+    def widest(self) -> Mapping[str, float]:
+        """By column, the longest range allowed, in its own unit (days for dates); for text, the largest set."""
+        return self.options.widest or {}
+
+    @property
+    def restricts_classes(self) -> bool:
+        """True if columns to keep, or longest ranges, may leave records without a class."""
+        return bool(self.keep or self.widest)
 
     @property
     def power(self) -> int:
@@ -139,7 +126,8 @@ class Problem:
     @property
     def weights(self) -> NDArray[np.float64]:
         """The importance of every column, scaled to an average of 1."""
-        weights = np.array([float(self.wishes.importance.get(column.name, 1.0)) for column in self.columns])
+        importance = self.options.importance or {}
+        weights = np.array([float(importance.get(column.name, 1.0)) for column in self.columns])
         relative: NDArray[np.float64] = weights / weights.mean()
         return relative
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Literal
 
+from incrowd._support.option import Option
 from incrowd.backends import Coded
 from incrowd.errors import InputError
 from incrowd.protection.blank import blank
@@ -13,20 +14,11 @@ from incrowd.protection.coarsen import coarsen
 from incrowd.protection.generalise import generalise
 from incrowd.protection.histories import partition_histories
 from incrowd.protection.mask import mask
-from incrowd.protection.method_options import (
-    OPTIONS,
-    BlankOptions,
-    CoarsenOptions,
-    GeneraliseOptions,
-    MaskOptions,
-    MethodOptions,
-    PartitionOptions,
-    PerturbOptions,
-)
 from incrowd.protection.paper_methods import sort, t_close_partition, t_closeness
 from incrowd.protection.partition import partition
 from incrowd.protection.perturbation.perturb import perturb
 from incrowd.protection.problem import Problem
+from incrowd.protection.protect_options import OPTIONS, ProtectOptions
 from incrowd.protection.recoding import Recoding
 
 
@@ -38,8 +30,6 @@ class ProtectionMethod:
     - `run` protects records. None: the method works only by strata, and needs a sensitive column.
     - `run_by_strata` also takes the number of strata of one sensitive column, and reaches the bound on t (S4).
     - `run_by_person` also takes the person of every record, and protects whole histories.
-    - `options` is the class of the method's own options.
-    - `wishes` are those that it applies: importance, columns to keep, largest widths, people to keep apart.
     - `guarantees_k`: every class has k records. `reaches_l`, `reaches_t`: classes are merged until they are l-diverse
       and within t, β and δ; another method raises an error if it misses them.
     - `runs_in_cluster`: it also runs on a table in a cluster.
@@ -54,8 +44,6 @@ class ProtectionMethod:
     run: Callable[[Problem], Recoding] | None = None
     run_by_strata: Callable[[Problem, int], Recoding] | None = None
     run_by_person: Callable[[Problem, Coded], Recoding] | None = None
-    options: type[MethodOptions] | None = None
-    wishes: tuple[str, ...] = ()
     guarantees_k: bool = True
     reaches_l: bool = False
     reaches_t: bool = False
@@ -67,31 +55,39 @@ class ProtectionMethod:
     inputs: tuple[str, ...] = ("k", "t", "l")
     compared_by: Literal["k", "resolution"] | None = "k"
 
-    def takes(self, option: str) -> bool:
+    def takes(self, name: str) -> bool:
         """True if an option of `protect` other than a role has an effect with this method; others are refused or idle.
 
         >>> [name for name, method in PROTECTION_METHODS.items() if method.takes("widest")]
         ['partition', 'generalise']
         """
-        if option in OPTIONS:
-            return self.options is not None and option in {one.name for one in fields(self.options)}
-        if option in _WISHES:
-            return option in self.wishes
-        needed = _NEEDED_INPUTS.get(option)
-        if needed is not None:
-            return not {*needed}.isdisjoint(self.inputs)
-        return option == "leave_out" or not self.perturbs
+        option = OPTIONS[name]
+        if option.methods:
+            return any(PROTECTION_METHODS.get(method) is self for method in option.methods)
+        if option.inputs:
+            return not {*option.inputs}.isdisjoint(self.inputs)
+        return name == "leave_out" or not self.perturbs
 
 
-_WISHES = ("importance", "keep", "widest", "apart")
-_NEEDED_INPUTS = {  # options that have an effect only with one of these inputs
-    **{name: (name,) for name in ("k", "l", "t", "aim")},
-    "diverse": ("l", "t"),
-    "diversity": ("l",),
-    "c": ("l",),
-    "beta": ("t",),
-    "delta": ("t",),
-}
+def require_method(options: ProtectOptions) -> ProtectionMethod:
+    """The method that is asked for; refuses options that only other methods take."""
+    if not isinstance(options.method, str) or options.method not in PROTECTION_METHODS:
+        raise InputError(f"there is no method {options.method!r}; use {', '.join(PROTECTION_METHODS)}", hint="method")
+    others = [option for option in OPTIONS.values() if option.methods and options.method not in option.methods]
+    refused = [option for option in others if _is_given(option, getattr(options, option.name))]
+    if refused:
+        able = [name for name in PROTECTION_METHODS if all(name in option.methods for option in refused)]
+        *first, last = able or [""]
+        do = f"; {', '.join(first)} and {last} do" if first else f"; {last} does" if able else ""
+        names = ", ".join(sorted(option.name for option in refused))
+        raise InputError(f"{options.method!r} does not take {names}{do}", hint="method")
+    return PROTECTION_METHODS[options.method]
+
+
+def _is_given(option: Option, value: Any) -> bool:
+    """True if a value is neither empty nor the default; a table is not compared."""
+    return value is not None and (option.kind == "file" or (value not in ([], (), {}) and value != option.default))
+
 
 PROTECTION_METHODS: dict[str, ProtectionMethod] = {
     "partition": ProtectionMethod(
@@ -99,8 +95,6 @@ PROTECTION_METHODS: dict[str, ProtectionMethod] = {
         partition,
         t_close_partition,
         partition_histories,
-        options=PartitionOptions,
-        wishes=_WISHES,
         reaches_l=True,
         reaches_t=True,
         runs_in_cluster=True,
@@ -124,7 +118,6 @@ PROTECTION_METHODS: dict[str, ProtectionMethod] = {
     "coarsen": ProtectionMethod(
         "same ranges for everybody",
         coarsen,
-        options=CoarsenOptions,
         codes_alike=True,
         guarantees_k=False,
         help="The same ranges for everybody, whatever the risk: nothing is promised about k.",
@@ -134,8 +127,6 @@ PROTECTION_METHODS: dict[str, ProtectionMethod] = {
     "generalise": ProtectionMethod(
         "one coding for all",
         generalise,
-        options=GeneraliseOptions,
-        wishes=("importance", "keep", "widest"),
         reaches_l=True,
         reaches_t=True,
         codes_alike=True,
@@ -146,8 +137,6 @@ PROTECTION_METHODS: dict[str, ProtectionMethod] = {
     "blank": ProtectionMethod(
         "fewest cells blanked",
         blank,
-        options=BlankOptions,
-        wishes=("importance", "keep"),
         reaches_l=True,
         help="Blanks the fewest cells, the important ones last; a blank counts as a value.",
         inputs=("k", "l"),
@@ -156,7 +145,6 @@ PROTECTION_METHODS: dict[str, ProtectionMethod] = {
     "mask": ProtectionMethod(
         "by hand, column by column",
         mask,
-        options=MaskOptions,
         help="Each column as you say, only for people who stand out; those who still do are left out.",
         inputs=("k", "steps"),
         compared_by=None,
@@ -164,7 +152,6 @@ PROTECTION_METHODS: dict[str, ProtectionMethod] = {
     "perturb": ProtectionMethod(
         "values changed by chance",
         perturb,
-        options=PerturbOptions,
         guarantees_k=False,
         perturbs=True,
         help="Noise, swapping, PRAM, microaggregation, rounding: no promise about classes, the risk is attacked.",
@@ -172,24 +159,3 @@ PROTECTION_METHODS: dict[str, ProtectionMethod] = {
         compared_by=None,
     ),
 }
-
-
-def choose_method(
-    method: str | MethodOptions, given: Mapping[str, Any]
-) -> tuple[str, ProtectionMethod, MethodOptions | None]:
-    """Find a method by its name or by its options object; `given` are options passed as keywords."""
-    if isinstance(method, MethodOptions):
-        found = [name for name, entry in PROTECTION_METHODS.items() if entry.options is type(method)]
-        if not found or given:
-            raise InputError(
-                f"the method is given as {type(method).__name__}; "
-                + (f"put {', '.join(given)} into it" if found else "no method has these options")
-            )
-        return found[0], PROTECTION_METHODS[found[0]], method
-    if not isinstance(method, str) or method not in PROTECTION_METHODS:
-        raise InputError(f"there is no method {method!r}; use {', '.join(PROTECTION_METHODS)}", hint="method")
-    options = PROTECTION_METHODS[method].options
-    unknown = sorted(set(given) - {field.name for field in fields(options)} if options else given)
-    if unknown:
-        raise InputError(f"{method!r} does not take {', '.join(unknown)}")
-    return method, PROTECTION_METHODS[method], options(**given) if options else None

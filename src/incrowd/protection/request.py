@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from incrowd._support.progress import Progress
@@ -12,27 +12,18 @@ from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.hierarchies import Hierarchy
 from incrowd.protection.k_map import RandomSample, read_population
 from incrowd.protection.keys import read_key
-from incrowd.protection.method_options import (
-    BlankOptions,
-    GeneraliseOptions,
-    MaskOptions,
-    MethodKeywords,
-    MethodOptions,
-    PartitionOptions,
-    PerturbOptions,
-)
+from incrowd.protection.method_options import MEASURES, require_whole
 from incrowd.protection.perturbation.date_shift import ShiftDates
 from incrowd.protection.perturbation.perturb import read_steps
-from incrowd.protection.problem import Demand, Problem, Wishes, check_values, require_known, settle_aim
-from incrowd.protection.protect_options import ProtectKeywords
+from incrowd.protection.problem import Demand, Problem, check_values, require_known, settle_aim
+from incrowd.protection.protect_options import ProtectOptions
 from incrowd.protection.recoding import as_nominal
-from incrowd.protection.registry import PROTECTION_METHODS, choose_method
+from incrowd.protection.registry import PROTECTION_METHODS, require_method
 from incrowd.protection.validate import (
     SettledColumns,
     check_columns,
     check_demand,
     check_wishes,
-    read_wishes,
     require_sensitive,
     settle_columns,
 )
@@ -44,14 +35,11 @@ class Request:
     """What `protect` is asked for, checked as far as it can be without encoding the table."""
 
     table: Table  # the table
-    # the options as they were given
-    asked: ProtectKeywords = field(repr=False)  # holds the key
-    method: str  # the name of the method
-    options: MethodOptions | None  # the method's own options
+    # as they were given, with steps that were read; they hold the key
+    options: ProtectOptions = field(repr=False)
     columns: SettledColumns  # the roles of the columns
     diverse: Sequence[str]  # the sensitive columns that the demand holds for
     demand: Demand  # the guarantee
-    wishes: Wishes  # constraints on the result
     key: bytes | None = field(repr=False)  # the bytes from which pseudonyms are derived
 
     def without_nested(self) -> Request:
@@ -64,113 +52,123 @@ class Request:
         return replace(self, columns=replace(self.columns, removed=removed, notes=notes))
 
     def pose_problem(self, progress: Progress) -> Problem:
-        """Encode the columns and read what is asked about their values: hierarchies, k-map, who was asked."""
-        asked, table = self.asked, self.table
+        """Encode the columns and read what is asked about their values: hierarchies and k-map."""
+        options, table = self.options, self.table
         self._refuse_conflicts()
         columns = encode(table, self.columns.quasi_identifiers)
-        columns = [as_nominal(one) if one.name in (asked["nominal"] or ()) else one for one in columns]
+        nominal = options.nominal or ()
+        columns = [as_nominal(column) if column.name in nominal else column for column in columns]
         check_values(columns)
-        hierarchies = _read_hierarchies(asked["hierarchies"], columns)
+        hierarchies = _read_hierarchies(options.hierarchies, columns)
         return Problem(
             columns,
             table.rows,
-            _with_population(self.demand, self.options, columns, table.rows, hierarchies),
+            _with_population(self.demand, options, columns, table.rows, hierarchies),
             encode(table, self.diverse) if self.diverse else (),
-            settle_aim(asked["aim"], columns),
+            settle_aim(options.aim, columns),
             hierarchies,
-            self.options,
+            options,
             progress,
-            wishes=self.wishes,
             table=table,
         )
 
     def _refuse_conflicts(self) -> None:
         """Refuse options that exclude each other."""
-        if removed := [name for name in self.wishes.apart if name in self.columns.removed]:
-            raise InputError(
-                f"{', '.join(map(repr, removed))} is left out, and people are to be kept apart by it; choose one"
-            )
-        if self.asked["output"] is None:
+        options = self.options
+        if options.output is None:
             return
-        if PROTECTION_METHODS[self.method].perturbs:
+        if PROTECTION_METHODS[options.method].perturbs:
             raise InputError(
                 "perturbed columns are values of their own type already; leave the output out", hint="output"
             )
-        if isinstance(self.options, PartitionOptions) and self.options.population_table is not None:
+        if options.population_table is not None:
             raise UnsupportedError("k-map is counted by ranges and sets; leave the output out", hint="output")
 
 
-def read_request(data: TableLike, asked: ProtectKeywords, of_method: MethodKeywords) -> Request:
-    """Read the options of `protect` and refuse those that are impossible, exclude each other or do not fit the table.
-
-    Raises:
-        TypeError: `of_method` holds an option that no method has.
-    """
-    if unknown := [name for name in of_method if name not in MethodKeywords.__annotations__]:
-        raise TypeError(f"protect() got an unexpected keyword argument {unknown[0]!r}")
-    given = {option: value for option, value in of_method.items() if value is not None}
-    name, method, options = choose_method(asked["method"], given)
-    key = _read_key(asked, options)
+def read_request(data: TableLike, options: ProtectOptions) -> Request:
+    """Read the options of `protect`; refuse those that are impossible, exclude each other or do not fit the table."""
+    method = require_method(options)
+    _check_options(options)
+    key = _read_key(options)
     table = read_table(data)
-    if isinstance(options, PerturbOptions):
-        options = replace(options, steps=read_steps(options.steps, table))
-    secrets = require_sensitive(table, asked["sensitive"])
-    left_out_secrets = [name for name in secrets if name in asked["leave_out"]]
-    quasi_identifiers = check_columns(table, asked["quasi_identifiers"], secrets, asked["person"])
+    if method.perturbs:
+        options = replace(options, steps=read_steps(options.steps or (), table))
+    secrets = require_sensitive(table, options.sensitive)
+    left_out_secrets = [name for name in secrets if name in (options.leave_out or ())]
+    quasi_identifiers = check_columns(table, options.quasi_identifiers, secrets, options.person)
     # classes are formed with a secret that others may know: none can be asked to hold several of its values
     sensitive = [name for name in secrets if name not in {*left_out_secrets, *quasi_identifiers}]
-    demand = _read_demand(asked, options)
-    diverse = _read_diverse(table, asked["diverse"], sensitive)
+    demand = _read_demand(options)
+    diverse = _read_diverse(table, options.diverse, sensitive)
     check_demand(demand, table.rows, diverse, method)
-    wishes = read_wishes(table, quasi_identifiers, asked)
-    if wishes:
-        check_wishes(wishes, name, method, asked["person"], demand)
+    check_wishes(quasi_identifiers, options, demand)
     in_steps = _columns_of_steps(options)
-    described = {*quasi_identifiers, *sensitive} if method.perturbs else in_steps | _described_columns(asked, options)
+    described = {*quasi_identifiers, *sensitive} if method.perturbs else in_steps | _described_columns(options)
     columns = settle_columns(
-        *(table, quasi_identifiers, sensitive, left_out_secrets, asked),
+        *(table, quasi_identifiers, sensitive, left_out_secrets, options),
         described=described,
         in_steps=in_steps if method.perturbs else (),
     )
-    if isinstance(options, PerturbOptions):
-        options = replace(options, steps=_settle_people_of_steps(options.steps, table, columns))
-    return Request(table, asked, name, options, columns, diverse, demand, wishes, key)
+    if method.perturbs:
+        options = replace(options, steps=_settle_people_of_steps(options.steps or (), table, columns))
+    return Request(table, options, columns, diverse, demand, key)
 
 
-def _read_key(asked: ProtectKeywords, options: MethodOptions | None) -> bytes | None:
+def _check_options(options: ProtectOptions) -> None:
+    """Refuse values of options that say nothing, whatever the table."""
+    if not 0.0 <= float(options.suppress) < 1.0:
+        raise InputError(f"at most a share of {options.suppress:g} of the rows suppressed; give 0 or more, below 1")
+    if options.measure is not None and options.measure not in MEASURES:
+        raise InputError(f"there is no measure {options.measure!r}; use {', '.join(MEASURES)}", hint="measure")
+    populations = (options.population_table is not None) + (options.population is not None)
+    if populations != (options.k_map is not None):
+        raise InputError(
+            "k-map counts people of a population: give how many a class must cover, and either a table of everybody or "
+            "how many people the table is a random sample of",
+            hint=("k_map", "population_table", "population"),
+        )
+    if options.k_map is not None:
+        require_whole("k of k-map", options.k_map, 1)
+    if options.subsets is not None:
+        if not options.wildcards:
+            raise InputError(
+                "k by subsets of columns is counted with blanks as wildcards; ask for both", hint="wildcards"
+            )
+        require_whole("the size of subsets", options.subsets, 1)
+
+
+def _read_key(options: ProtectOptions) -> bytes | None:
     """The key of pseudonyms; refuses people with k-map, and a key without people."""
-    if asked["person"] is not None and isinstance(options, PartitionOptions) and options.k_map is not None:
+    if options.person is not None and options.k_map is not None:
         raise UnsupportedError(
             "k-map counts records as people and is not for histories of people; leave the person column or k-map out",
             hint=("person", "k_map"),
         )
-    if asked["key"] is None:
+    if options.key is None:
         return None
-    if asked["person"] is None:
+    if options.person is None:
         raise InputError("a key is for pseudonyms of people; name the person column", hint="person")
-    return read_key(asked["key"])
+    return read_key(options.key)
 
 
-def _read_demand(asked: ProtectKeywords, options: MethodOptions | None) -> Demand:
+def _read_demand(options: ProtectOptions) -> Demand:
     """The guarantee that is asked for."""
-    t = asked["t"]
+    t = options.t
     if isinstance(t, str) and t != "bound":
         raise InputError(f"t must be a number above 0 and at most 1, or 'bound'; {t!r} was given")
-    demand = Demand(
-        asked["k"],
-        asked["l"],
-        asked["diversity"],
-        asked["c"],
+    return Demand(
+        options.k,
+        options.l,
+        options.diversity,
+        options.c,
         None if isinstance(t, str) else t,
         asks_t=t is not None,
-        beta=asked["beta"],
-        delta=asked["delta"],
+        beta=options.beta,
+        delta=options.delta,
+        wildcards=options.wildcards,
+        subsets=options.subsets,
+        k_map=options.k_map,
     )
-    if isinstance(options, BlankOptions):
-        return replace(demand, wildcards=options.wildcards, subsets=options.subsets)
-    if isinstance(options, PartitionOptions) and options.k_map is not None:
-        return replace(demand, k_map=options.k_map)
-    return demand
 
 
 def _read_diverse(table: Table, diverse: Sequence[str] | None, sensitive: Sequence[str]) -> Sequence[str]:
@@ -186,19 +184,19 @@ def _read_diverse(table: Table, diverse: Sequence[str] | None, sensitive: Sequen
     return names
 
 
-def _columns_of_steps(options: MethodOptions | None) -> set[str]:
+def _columns_of_steps(options: ProtectOptions) -> set[str]:
     """The columns that steps of masking or perturbation change."""
-    if isinstance(options, PerturbOptions):
-        return {name for step in options.steps for name in step.columns}
-    return {name for name, _ in options.steps} if isinstance(options, MaskOptions) else set()
+    steps = options.steps or ()
+    if options.method == "perturb":
+        return {name for step in steps for name in step.columns}
+    return {name for name, _ in steps}
 
 
-def _described_columns(asked: ProtectKeywords, options: MethodOptions | None) -> set[str]:
+def _described_columns(options: ProtectOptions) -> set[str]:
     """The columns whose values an option describes."""
-    of_method = {one.name: getattr(options, one.name) for one in fields(options)} if options is not None else {}
-    of_method.pop("population_table", None)  # a mapping here is a table
-    by_column = asked["hierarchies"], asked["widest"], asked["output"], *of_method.values()
-    return {name for one in by_column if isinstance(one, Mapping) for name in one}
+    of_method = options.resolution, options.levels, options.top, options.bottom
+    by_column = options.hierarchies, options.widest, options.output, *of_method
+    return {name for value in by_column if isinstance(value, Mapping) for name in value}
 
 
 def _settle_people_of_steps(steps: Sequence[Any], table: Table, settled: SettledColumns) -> list[Any]:
@@ -235,20 +233,18 @@ def _read_hierarchies(given: Mapping[str, Any] | None, columns: Sequence[Coded])
 
 def _with_population(
     demand: Demand,
-    options: MethodOptions | None,
+    options: ProtectOptions,
     columns: Sequence[Coded],
     rows: int,
     hierarchies: Mapping[str, Hierarchy],
 ) -> Demand:
     """The demand with the population that k-map counts: a table of everybody, or only its size."""
-    if not isinstance(options, PartitionOptions):
-        return demand
     if options.population_table is not None:
         return replace(demand, population=read_population(options.population_table, columns, hierarchies))
     if options.population is None:
         return demand
     ranges = sum(column.has_distances and column.name not in hierarchies for column in columns)
-    boundary_records = 0 if isinstance(options, GeneraliseOptions) else 2 * ranges
+    boundary_records = 0 if options.method == "generalise" else 2 * ranges
     return _with_sample(demand, RandomSample.of(rows, options.population), boundary_records)
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Unpack, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import pyarrow as pa
@@ -30,7 +30,7 @@ from incrowd.protection.api import protect
 from incrowd.protection.batch_fingerprints import BatchFingerprints, is_first_batch
 from incrowd.protection.merge_classes import is_diverse
 from incrowd.protection.method_options import require_whole
-from incrowd.protection.protect_options import DiversityKind, StreamKeywords
+from incrowd.protection.protect_options import APPENDED_WISHES, DiversityKind
 from incrowd.protection.registry import PROTECTION_METHODS
 from incrowd.protection.release import draw_uninformative_order, in_order
 from incrowd.protection.release_log import DELAY, LoggedBatch, ReleaseLog, kinds_of
@@ -115,7 +115,7 @@ class Stream:
         c: float = 3.0,
         delay: int = DELAY,
         person: str | None = None,
-        **wishes: Unpack[StreamKeywords],
+        **wishes: Any,
     ) -> None:
         """Start a stream without rows, with its guarantee.
 
@@ -145,7 +145,7 @@ class Stream:
         waiting: pa.Table | None,
         waited: Sequence[int],
         seen: BatchFingerprints,
-        **wishes: Unpack[StreamKeywords],
+        **wishes: Any,
     ) -> Stream:
         """Continue a published release from its log, its rows, its waiting records and the fingerprints of batches."""
         stream = cls.__new__(cls)
@@ -153,12 +153,12 @@ class Stream:
         stream.released, stream.waiting, stream.waited = released, waiting, list(waited)
         return stream
 
-    def _begin(self, log: ReleaseLog, seen: BatchFingerprints, wishes: StreamKeywords) -> None:
+    def _begin(self, log: ReleaseLog, seen: BatchFingerprints, wishes: Mapping[str, Any]) -> None:
         check_demand(log.demand, sys.maxsize, log.demanding, PROTECTION_METHODS["partition"])
         if log.person in (*log.quasi_identifiers, *log.sensitive):
             raise InputError(f"{log.person!r} is the person column and has another role too; give it one role")
         require_whole("the number of batches that a record may wait for", log.delay, 0)
-        refused = sorted(wishes.keys() - StreamKeywords.__annotations__.keys())
+        refused = sorted(wishes.keys() - {*APPENDED_WISHES, "identifiers", "leave_out"})
         if refused:
             raise InputError(
                 f"a stream does not take {', '.join(refused)}: it promises k and l of classes only; leave it out"

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from incrowd.backends.arrow_columns import is_text
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.method_options import require_whole
-from incrowd.protection.problem import DIVERSITIES, Demand, Wishes, require_known
-from incrowd.protection.protect_options import ProtectKeywords
+from incrowd.protection.problem import DIVERSITIES, Demand, require_known
+from incrowd.protection.protect_options import ProtectOptions
 from incrowd.tables import Table, suggest_roles
 from incrowd.tables.guess_scales import apply_scales
 from incrowd.tables.roles.unread_values import advise_on_unread
@@ -44,7 +44,7 @@ def settle_columns(
     quasi_identifiers: list[str],
     sensitive: list[str],
     left_out_secrets: list[str],
-    asked: ProtectKeywords,
+    options: ProtectOptions,
     *,
     described: Collection[str],
     in_steps: Collection[str],
@@ -55,7 +55,7 @@ def settle_columns(
         table: the table. Quasi-identifiers and sensitive columns whose numbers are codes become categories.
         quasi_identifiers: the columns that an attacker may know.
         left_out_secrets: further sensitive columns, which are left out.
-        asked: the options of `protect`: the person column, columns to remove, and columns that nobody can know.
+        options: of `protect`: the person column, columns to remove, and columns that nobody can know.
         described: columns whose values are described by an option, so that they keep their types.
         in_steps: columns that perturbation steps change, so that they are not removed.
 
@@ -63,10 +63,10 @@ def settle_columns(
         InputError: a column has two roles, or does not exist.
         UnsupportedError: a quasi-identifier holds dates as text.
     """
-    person, identifiers, leave_out = asked["person"], asked["identifiers"], asked["leave_out"]
+    person, identifiers, leave_out = options.person, options.identifiers, options.leave_out or ()
     notes = _review_texts(table, [name for name in quasi_identifiers if name not in described])
     notes += apply_scales(table, [name for name in [*quasi_identifiers, *sensitive] if name not in described])
-    other_columns = table.require(asked["other"], "other columns") if asked["other"] else []
+    other_columns = table.require(options.other, "other columns") if options.other else []
     with_role = [*quasi_identifiers, *sensitive, person]
     _require_one_role(other_columns, [*with_role, *(identifiers or ())], "be an other column and something else")
     removed = table.require([*(identifiers or ()), *leave_out], "columns to remove") if identifiers or leave_out else []
@@ -184,20 +184,19 @@ def _is_amount(value: object) -> bool:
         return False
 
 
-def read_wishes(table: Table, names: Sequence[str], asked: ProtectKeywords) -> Wishes:
-    """Check wishes one by one and against each other; also checks `nominal`. `names` are the quasi-identifiers."""
-    apart = table.require(asked["apart"], "columns that only some were asked") if asked["apart"] else []
+def check_wishes(names: Sequence[str], options: ProtectOptions, demand: Demand) -> None:
+    """Check wishes one by one and against each other. `names` are the quasi-identifiers."""
     given = {
-        "an importance": asked["importance"],
-        "a wish to keep": asked["keep"],
-        "a largest width": asked["widest"],
-        "a nominal scale": asked["nominal"],
+        "an importance": options.importance,
+        "a wish to keep": options.keep,
+        "a largest width": options.widest,
+        "a nominal scale": options.nominal,
     }
     for what, columns in given.items():
         if isinstance(columns, str):
             raise InputError(f"{what} is given as one text; give a list or a mapping of columns")
         require_known(what, columns or (), names)
-    keep, weights, limits = asked["keep"] or (), dict(asked["importance"] or {}), dict(asked["widest"] or {})
+    keep, weights, limits = options.keep or (), options.importance or {}, options.widest or {}
     for name, weight in weights.items():
         if not _is_amount(weight):
             raise InputError(f"an importance of {weight!r} for {name!r}; give a number of 0 or more")
@@ -211,31 +210,8 @@ def read_wishes(table: Table, names: Sequence[str], asked: ProtectKeywords) -> W
             raise InputError(f"{name!r} is to stay as it is, and has importance 0; drop one of these wishes")
         if name in limits:
             raise InputError(f"{name!r} is to stay as it is, and has a largest width; drop one of these wishes")
-    _require_one_role(apart, names, "be kept, so that people are kept apart by it, and be a quasi-identifier")
-    return Wishes(weights, tuple(keep), limits, tuple(apart))
-
-
-def check_wishes(wishes: Wishes, name: str, method: ProtectionMethod, person: str | None, demand: Demand) -> None:
-    """Refuse wishes that a method cannot apply."""
-    if not method.wishes:
+    if (keep or limits) and demand.asks_bound_on_t:
         raise UnsupportedError(
-            f"{name!r} takes no wishes (importance, columns that stay as they are or are kept apart, largest widths); "
-            "partition, generalise and blank do",
-            hint="method",
-        )
-    if wishes.widest and "widest" not in method.wishes:
-        raise UnsupportedError("blanked cells have no width; use the partition for it", hint="method=partition")
-    if wishes.apart and "apart" not in method.wishes:
-        raise UnsupportedError(
-            "only the partition keeps people apart who were not asked the same; use it", hint="method=partition"
-        )
-    if wishes.apart and person is not None:
-        raise UnsupportedError(
-            "people who were not asked the same are kept apart as records, not as histories; leave one out"
-        )
-    if (wishes.apart or wishes.restrict) and demand.asks_bound_on_t:
-        raise UnsupportedError(
-            "classes by strata heed no columns that stay as they are, no largest widths and nobody to be kept apart; "
-            "give a number for t",
+            "classes by strata heed no columns that stay as they are and no largest widths; give a number for t",
             hint="t",
         )

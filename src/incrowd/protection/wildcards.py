@@ -78,7 +78,7 @@ def blank_cells(problem: Problem, subset_size: int | None) -> tuple[Mask, Mask]:
     With `subset_size`, records have k matches by every combination of that many columns; None: by all columns.
     """
     columns, width = problem.columns, len(problem.columns)
-    fixed = {place for place, column in enumerate(columns) if column.name in problem.wishes.keep}
+    fixed = {place for place, column in enumerate(columns) if column.name in problem.keep}
     missing = np.stack([column.codes >= column.filled_size for column in columns], axis=1)
     blanked, hopeless = missing.copy(), np.zeros(problem.rows, dtype=np.bool_)
     subsets = list(combinations(range(width), min(subset_size or width, width)))

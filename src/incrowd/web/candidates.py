@@ -141,7 +141,6 @@ def name_of(made_by: ProtectionRequest, removed: Sequence[str]) -> str:
         [_OUTPUTS[made_by.output] if isinstance(made_by.output, str) else "written by column"] if made_by.output else []
     )
     parts += [f"without {_few(sorted(removed))}"] if removed else []
-    parts += [f"those asked {_few(made_by.apart)} apart"] if made_by.apart else []
     further = made_by.further_in_words()
     parts += further if len("".join(further)) < 60 else [counted(len(further), "further demand", "further demands")]
     return ", ".join(parts)

@@ -165,8 +165,6 @@ def _list_protection(decision: RecordedDecision) -> Iterator[tuple[str, str]]:
         yield "kept secret", ", ".join(secrets)
     if left_out:
         yield "left out", ", ".join(left_out)
-    if protection.apart:
-        yield "kept apart", f"people who were asked {listed(protection.apart)}, and those who were not"
     if further := protection.further_in_words():
         yield "further demands", "; ".join(further)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import version
@@ -50,8 +49,7 @@ _STEPS = [  # of perturbation: the kind, its class, and its named options withou
     for kind, step in STEPS.items()
 ]
 _CHOICES = {"attacks": SUCCESS, "methods": PROTECTION_METHODS, "steps": _STEPS, "endings": ",".join(ENDINGS)}
-_OF_METHOD = re.compile(rf"^For ({'|'.join(PROTECTION_METHODS)})( with \w+)?: ")  # shown with its methods only
-_HELP = {name: method_labels(_OF_METHOD.sub("", option.help)) for name, option in FURTHER.items()}
+_HELP = {name: method_labels(option.help) for name, option in FURTHER.items()}
 _CHOICES |= {"role_words": ROLE_WORDS, "options": ASKED, "further": _HELP}
 router = APIRouter(include_in_schema=False)
 

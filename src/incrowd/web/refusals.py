@@ -51,8 +51,8 @@ def public_words(error: Exception) -> str:
 def method_labels(text: str) -> str:
     """A message with the labels of methods that it names: one in quotes, or several in a list.
 
-    >>> method_labels("'coarsen' takes no wishes; partition, generalise and blank do")
-    '“same ranges for everybody” takes no wishes; “partition”, “one coding for all” and “fewest cells blanked” do'
+    >>> method_labels("'coarsen' does not take keep; partition, generalise and blank do")
+    '“same ranges for everybody” does not take keep; “partition”, “one coding for all” and “fewest cells blanked” do'
     """
     name = "|".join(PROTECTION_METHODS)
 

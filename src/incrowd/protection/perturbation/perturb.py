@@ -16,7 +16,6 @@ import pyarrow.compute as pc
 from incrowd._support.seed import require_seed
 from incrowd.backends.arrow_columns import without_dictionary
 from incrowd.errors import InputError
-from incrowd.protection.method_options import PerturbOptions
 from incrowd.protection.perturbation.coding import BottomCode, Round, TopCode
 from incrowd.protection.perturbation.date_shift import ShiftDates
 from incrowd.protection.perturbation.microaggregation import Microaggregate
@@ -104,7 +103,7 @@ def read_steps(given: Sequence[Any], table: Table) -> list[Step]:
 
 def perturb(problem: Problem) -> Recoding:
     """Apply the steps one after the other to their columns, which may have any role."""
-    options: PerturbOptions = problem.options
+    options = problem.options
     assert problem.table is not None
     if not options.steps:
         raise InputError(

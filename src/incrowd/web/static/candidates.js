@@ -24,7 +24,7 @@ let cards = [], pinned = JSON.parse(sessionStorage.getItem(PINNED) ?? "[]"), com
 
 /** The settings that made a candidate, in words for its card. */
 export function protectionInWords({ protection, columns_left_out: gone = protection.leave_out }) {
-  const { method, k, l, t, sensitive, resolution, apart, steps } = protection;
+  const { method, k, l, t, sensitive, resolution, steps } = protection;
   const size = resolution === null || resolution === undefined ? `k = ${count(k)}` : typeof resolution === "number" ? `${resolution} parts` : "parts by column";
   const parts = method === "perturb" ? [method] : [method, size]; // no guarantee on classes
   if (steps?.length) parts.push(steps.length > 4 ? `${steps.length} steps` : steps.map((one) => stepInWords(one)).join("; "));
@@ -32,7 +32,6 @@ export function protectionInWords({ protection, columns_left_out: gone = protect
   const named = (names) => (names.length > 2 ? `${names.length} columns` : names.map((name) => shorten(name, 20)).join(" and "));
   if (secrets.length) parts.push(`${named(secrets)} kept secret`);
   if (gone.length) parts.push(`${named(gone)} left out`);
-  if (apart.length) parts.push(`those asked ${named(apart)} kept apart from the others`);
   if (l) parts.push(`l = ${l}`);
   if (t) parts.push(`t = ${t}`);
   if (protection.output) parts.push(typeof protection.output === "string" ? `written as ${OUTPUTS[protection.output] ?? protection.output}` : "written by column");

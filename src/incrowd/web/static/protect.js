@@ -163,7 +163,7 @@ export async function compare() {
   await canStart();
   const sizes = [3, 5, classSize(), 2 * classSize(), ...(methodTakes("k") ? [Number(k.value)] : [])];
   const sensible = [...new Set(sizes)].filter((size) => size >= 2 && size <= Math.max(2, bench.info.rows / 2)).sort((a, b) => a - b);
-  const secrets = secretColumns(), secret = secrets.length > 1 ? secrets : secrets[0] ?? null, { hierarchies, importance } = knownColumnOptions(), { apart, leave_out } = checkedColumns(), demands = { hierarchies, importance, apart, leave_out, l: secret ? parseNumber(l.value) : null };
+  const secrets = secretColumns(), secret = secrets.length > 1 ? secrets : secrets[0] ?? null, { hierarchies, importance } = knownColumnOptions(), { leave_out } = checkedColumns(), demands = { hierarchies, importance, leave_out, l: secret ? parseNumber(l.value) : null };
   await startJob(`/tables/${table}/frontiers`, { sensitive: secret, k: sensible, protection: demands });
   showLens("candidates");
   document.dispatchEvent(new CustomEvent("comparing"));

@@ -203,7 +203,7 @@ def simulation_task(table: OpenTable, question: models.SimulationQuestion) -> Ta
             "simulated": simulated.to_dict(),
             "partial": partly.to_dict() if partly else None,
             "sentence": _sentence(simulated, partly),
-            "rates": [dict(zip(("name", "share", "means"), rate, strict=True)) for rate in partly.rates_in_words]
+            "rates": [{"name": rate.name, "share": rate.shown, "means": rate.meaning} for rate in partly.statements]
             if partly
             else [],
         }
