@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from incrowd.backends import Coded, class_numbers, encode, frequencies, pack
 from incrowd.demo import CENSUS, QUASI_IDENTIFIERS, SPATIAL, TEMPORAL
-from incrowd.evaluation.labels import read_labels
+from incrowd.evaluation.labels import read_meanings
 from incrowd.protection.interval_labels import equal_parts
 from incrowd.protection.problem import moments
 from incrowd.tables import read_table
@@ -96,7 +96,7 @@ def _intervals(column: Coded, parts: int) -> tuple[NDArray[np.uint32], NDArray[n
     labels = pa.array(equal_parts(column, parts), pa.string()).dictionary_encode()
     groups = labels.indices.to_numpy().astype(np.uint32)
     once = Coded(column.name, np.arange(column.size, dtype=np.uint32), column.values)
-    meaning = read_labels(once, Coded(column.name, groups, labels.dictionary))
+    meaning = read_meanings(once, Coded(column.name, groups, labels.dictionary))
     _, deviation = moments(column, meaning.place)
     far = np.maximum(meaning.high[groups] - meaning.place, meaning.place - meaning.low[groups])
     return groups, far / deviation if deviation > 0 else np.zeros(column.size)

@@ -15,7 +15,7 @@ from incrowd.backends import encode
 from incrowd.classes import ClassSizes
 from incrowd.demo import AS_NUMBERS, FULL_SIZE, GROUPS, QUASI_IDENTIFIERS
 from incrowd.evaluation import unique_records
-from incrowd.evaluation.labels import LabelMeanings, read_labels
+from incrowd.evaluation.labels import LabelMeanings, read_meanings
 from incrowd.evaluation.loss import correlations
 from incrowd.protection import HIPAA_STEPS, protect, regenerate
 from incrowd.tables import read_table
@@ -145,7 +145,7 @@ def mask_uniques(table: pa.Table, columns: Sequence[str], progress: Progress) ->
     )
     names = list(QUASI_IDENTIFIERS)
     pairs = zip(encode(read_table(table), names), encode(read_table(safe.table), names), strict=True)
-    meanings = {was.name: read_labels(was, now) for was, now in pairs}
+    meanings = {was.name: read_meanings(was, now) for was, now in pairs}
     uniques, wanted = {}, _sets_of_groups()
     for done, (label, known) in enumerate(wanted):
         tell = part(progress, 0.2 + 0.8 * done / len(wanted), 0.2 + 0.8 * (done + 1) / len(wanted))

@@ -12,7 +12,7 @@ from tests.protection.plain import covers
 from incrowd import evaluate, read_table
 from incrowd.backends import encode
 from incrowd.evaluation.boxes import unique_records
-from incrowd.evaluation.labels import read_labels
+from incrowd.evaluation.labels import read_meanings
 
 ORIGINAL = {"age": [*range(7), None], "town": ["a", "b", "c", "d", None, "a", "b", "a"]}
 AGES = range(-1, 9)  # labels reach beyond the domain, which * does not
@@ -63,7 +63,7 @@ def test_a_search_that_is_cut_short_counts_the_rest_as_unique_and_says_so(most_c
     ages = np.random.default_rng(0).integers(0, 300, 2_000)
     frame = {"age": ages, "height": ages[::-1].copy()}
     wide = {name: pa.array([f"[{value};{value + 3}]" for value in column]) for name, column in frame.items()}
-    meanings = list(map(read_labels, *(encode(read_table(one), ["age", "height"]) for one in (frame, wide))))
+    meanings = list(map(read_meanings, *(encode(read_table(one), ["age", "height"]) for one in (frame, wide))))
     whole, part = unique_records(meanings), unique_records(meanings, most_compared=most_compared)
     assert whole.undecided == 0 < part.undecided
     assert whole.unique <= part.unique <= whole.unique + part.undecided

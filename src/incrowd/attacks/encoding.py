@@ -11,24 +11,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence, Sized
+from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
-from datetime import date
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded, encode
-from incrowd.backends.arrow_columns import as_floats
 from incrowd.errors import InputError
-from incrowd.protection import parse_range
 from incrowd.protection.problem import offset_of
-from incrowd.protection.recoding import as_text
+from incrowd.protection.recoding import as_days_if_whole, as_text, as_written
 from incrowd.special import Floats
-from incrowd.tables import Anything, Choice, Interval, Prefix, Table, parse_generalised
+from incrowd.tables import Table
+from incrowd.tables.generalised import split_sets
+from incrowd.tables.label_cover import LabelCover, expand
+from incrowd.tables.labels import read_labels
 
 _NULL = 2.0  # position of a null among numbers; these are from 0 to 1, so its distance to each is at least 1
 
@@ -116,8 +116,37 @@ def encode_tables(tables: Sequence[Table], names: Sequence[str]) -> EncodedTable
 def _column(sides: tuple[Coded, ...]) -> ScaledColumn:
     if not sides[0].has_distances:
         return _text_column(sides)
-    sets = [_sets_of_numbers(side, sides[0].values.type) for side in sides]
-    return _code_column(sides, sets) if any(sets) else _number_column(sides)
+    sides = _days_if_whole(sides)
+    covers = [_read_numbers(side, sides[0].values) for side in sides]
+    has_sets = any(np.any(cover.is_list & _is_filled(side)) for cover, side in zip(covers, sides, strict=True))
+    return _set_column(sides) if has_sets else _number_column(sides, covers)
+
+
+def _days_if_whole(sides: tuple[Coded, ...]) -> tuple[Coded, ...]:
+    """Days in place of times where no person has a time of day: the label of a day is then one value."""
+    people = (sides[0], *sides[2:])
+    if not all(pa.types.is_timestamp(side.values.type) for side in people):
+        return sides
+    days = [as_days_if_whole(side.values) for side in people]
+    if not all(pa.types.is_date(values.type) for values in days):
+        return sides
+    original, *holdout = (replace(side, values=values) for side, values in zip(people, days, strict=True))
+    return (original, sides[1], *holdout)
+
+
+def _read_numbers(side: Coded, values: pa.Array) -> LabelCover:
+    cover = read_labels(side.values, values, missing_hides=False)
+    if cover.unread.size:
+        raise InputError(
+            f"column {side.name!r} holds numbers or dates in the original; in another table {cover.unread.size:,} of "
+            f"its {side.size:,} labels are neither these nor ranges of them, so the two cannot be compared"
+        )
+    return cover
+
+
+def _is_filled(side: Coded) -> NDArray[np.bool_]:
+    """Mask of the labels that are not null."""
+    return np.arange(side.size) < side.filled_size
 
 
 def null_rank(values: Sized) -> int:
@@ -138,167 +167,86 @@ def _share_of_nulls(side: Coded) -> float:
     return float(np.mean(side.codes == side.size - 1)) if side.has_null else 0.0
 
 
-def _number_column(sides: tuple[Coded, ...]) -> ScaledColumn:
-    kind, name = sides[0].values.type, sides[0].name
-    first = offset_of(sides[0])
-    ends = [_number_ends(side, kind, first) for side in sides]
-    finite = np.concatenate([part[np.isfinite(part)] for pair in ends for part in pair])
-    if any(np.any(np.isinf(low) & np.isinf(high) & (low == high)) for low, high in ends):
+def _number_column(sides: tuple[Coded, ...], covers: Sequence[LabelCover]) -> ScaledColumn:
+    name = sides[0].name
+    if any(np.any(np.isinf(cover.low) & (cover.low == cover.high)) for cover in covers):
         raise InputError(f"column {name!r} holds infinite numbers; make them null or a number")
+    ends = np.concatenate([part for cover in covers for part in (cover.low, cover.high)])
+    finite = ends[np.isfinite(ends)]
     least, most = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
     size = most - least
-    nullable = sides[0].has_null
     labels = []
-    for side, (low, high), nulls_fit_all in zip(sides, ends, _nulls_fit_all(sides), strict=True):
-        null = np.isnan(low)
-        is_open = np.isinf(low) ^ np.isinf(high)  # a range with one end: the other is the least or largest value
-        low, high = (np.where(is_open, np.clip(end, least, most), end) for end in (low, high))
-        ends_of_null = (-np.inf, np.inf) if nulls_fit_all else (_NULL, _NULL)
-        scaled = [
-            np.where(null, instead, (end - least) / (size or 1.0))
-            for end, instead in zip((low, high), ends_of_null, strict=True)
-        ]
-        labels.append(ScaledLabels(side.codes.astype(np.int64), scaled[0], scaled[1], {}))
-    has_both = nullable and finite.size > 0
-    temporal = pa.types.is_temporal(kind)
-    return ScaledColumn(name, True, least + first, size or float(has_both), (), tuple(labels), temporal)
+    for side, cover, nulls_fit_all in zip(sides, covers, _nulls_fit_all(sides), strict=True):
+        # an open end is the least or the largest value
+        low, high = ((np.clip(end, least, most) - least) / (size or 1.0) for end in (cover.low, cover.high))
+        is_null = ~_is_filled(side)
+        low[is_null] = high[is_null] = _NULL
+        fits_all = cover.hides_all | (is_null & nulls_fit_all)
+        low[fits_all], high[fits_all] = -np.inf, np.inf
+        labels.append(ScaledLabels(side.codes.astype(np.int64), low, high, {}))
+    has_both = sides[0].has_null and finite.size > 0
+    temporal = pa.types.is_temporal(sides[0].values.type)
+    least += offset_of(sides[0])
+    return ScaledColumn(name, True, least, size or float(has_both), (), tuple(labels), temporal)
 
 
-def _number_ends(side: Coded, kind: pa.DataType, first: int, skipped: Collection[int] = ()) -> tuple[Floats, Floats]:
-    """Both ends of every label as numbers; a null and skipped labels are NaN, a wildcard is -inf to inf."""
-    if side.has_distances and pa.types.is_temporal(kind) == pa.types.is_temporal(side.values.type):
-        values = side.values.cast(kind) if pa.types.is_temporal(kind) else side.values
-        place = as_floats(values, first)
-        return place, place.copy()
-    texts = [None if label in skipped else text for label, text in enumerate(as_text(side.values).to_pylist())]
-    ends = np.array([_text_ends(text, kind) for text in texts], dtype=np.float64).reshape(-1, 2)
-    unread = [text is not None and bool(np.isnan(low)) for text, low in zip(texts, ends[:, 0], strict=True)]
-    if any(unread):
-        raise InputError(
-            f"column {side.name!r} holds numbers or dates in the original; in another table {sum(unread):,} of its "
-            f"{len(texts):,} labels are neither these nor ranges of them, so the two cannot be compared"
-        )
-    return ends[:, 0] - first, ends[:, 1] - first
-
-
-def _text_ends(text: str | None, kind: pa.DataType) -> tuple[float, float]:
-    """Both ends of a label of a numeric column; NaN if it is not numeric."""
-    if text is None:
-        return np.nan, np.nan
-    try:
-        low, high = parse_range(text)
-    except InputError:  # a time, or no number at all
-        low = high = text
-    first = -np.inf if low is None else _as_number(low, kind)
-    return first, np.inf if high is None else _as_number(high, kind)
-
-
-def _as_number(value: float | date | str, kind: pa.DataType) -> float:
-    if isinstance(value, int | float) and not pa.types.is_temporal(kind):
-        return float(value)
-    target = kind if pa.types.is_temporal(kind) else pa.float64()
-    try:
-        return float(as_floats(pa.array([str(value)]).cast(target))[0])
-    except pa.ArrowInvalid:
-        return float("nan")
-
-
-def _sets_of_numbers(side: Coded, kind: pa.DataType) -> dict[int, list[float | None]]:
-    """The members of the labels that are sets of numbers; None is a null."""
-    if side.has_distances:
-        return {}
-    meanings = [None if text is None else parse_generalised(text) for text in as_text(side.values).to_pylist()]
-    sets = {
-        label: [None if member is None else _as_number(member, kind) for member in meaning.values]
-        for label, meaning in enumerate(meanings)
-        if isinstance(meaning, Choice)
-    }
-    return {label: some for label, some in sets.items() if not any(one is not None and np.isnan(one) for one in some)}
-
-
-def _code_column(sides: tuple[Coded, ...], sets: Sequence[dict[int, list[float | None]]]) -> ScaledColumn:
+def _set_column(sides: tuple[Coded, ...]) -> ScaledColumn:
     """A column of numbers that is released as sets in some table: every label is a set of ranks of numbers."""
-    kind, name = sides[0].values.type, sides[0].name
-    ends = [_number_ends(side, kind, 0, skipped=some) for side, some in zip(sides, sets, strict=True)]
-    members = [one for some in sets for label in some.values() for one in label if one is not None]
-    numbers = np.unique(np.concatenate([np.array(members), *(low[low == high] for low, high in ends)]))
-    null = null_rank(numbers)
-    labels = []
-    for side, (low, high), some, nulls_fit_all in zip(sides, ends, sets, _nulls_fit_all(sides), strict=True):
-        first, last = np.searchsorted(numbers, low, "left"), np.searchsorted(numbers, high, "right") - 1
-        ranks: list[list[int] | None] = [
-            None if np.isinf(least) and np.isinf(most) else list(range(begin, end + 1))
-            for least, most, begin, end in zip(low, high, first.tolist(), last.tolist(), strict=True)
-        ]
-        for label in np.flatnonzero(np.isnan(low)).tolist():
-            ranks[label] = None if nulls_fit_all else [null]
-        for label, wanted in some.items():
-            ranks[label] = sorted(null if one is None else int(np.searchsorted(numbers, one)) for one in wanted)
-        labels.append(_ranked(side, ranks))
-    values = tuple(str(number) for number in numbers)
-    return ScaledColumn(name, False, 0.0, float(numbers.size + sides[0].has_null > 1), values, tuple(labels))
+    people = [side.values.drop_null() for side in (sides[0], *sides[2:])]
+    kind = people[0].type if len({values.type for values in people}) == 1 else pa.float64()
+    numbers = pa.concat_arrays([values.cast(kind) for values in people]).unique()
+    values = _with_null(numbers.take(pc.sort_indices(numbers)))
+    covers = [
+        read_labels(side.values, values, missing_hides=fits_all)
+        for side, fits_all in zip(sides, _nulls_fit_all(sides), strict=True)
+    ]
+    return _ranked_column(sides, values, covers)
 
 
 def _text_column(sides: tuple[Coded, ...]) -> ScaledColumn:
-    texts = [as_text(side.values).to_pylist() for side in sides]
-    original_values = {text for text in texts[0] if text is not None}
-    # a label that is a value of the original is that value, even if it looks like a set or a prefix
-    meanings = [{text: _meaning(text, original_values) for text in one} for one in texts]
-    plain = set(original_values)
-    for one in meanings:
-        for text, meaning in one.items():
-            if isinstance(meaning, Choice):
-                plain.update(member for member in meaning.values if member is not None)
-            elif meaning is None and text is not None:
-                plain.add(text)
-    values = tuple(sorted(plain))
-    rank = {value: place for place, value in enumerate(values)}
-    labels = tuple(
-        _text_labels(side, text, meaning, values, rank, nulls_fit_all)
-        for side, text, meaning, nulls_fit_all in zip(sides, texts, meanings, _nulls_fit_all(sides), strict=True)
-    )
-    return ScaledColumn(sides[0].name, False, 0.0, float(len(values) + sides[0].has_null > 1), values, labels)
+    original, released, *holdout = (as_text(side.values) for side in sides)
+    known = pa.concat_arrays([original, *holdout]).unique().drop_null()
+    labels = released.drop_null()
+    unread = labels.take(pa.array(read_labels(labels, known, name=sides[0].name).unread))
+    sets = split_sets(unread)
+    words = unread.filter(pa.array(np.isin(np.arange(len(unread)), sets.places, invert=True)))
+    further = pa.concat_arrays([pa.array(sets.texts, pa.string()).drop_null(), words])
+    texts = pa.concat_arrays([known, further]).unique()
+    values = _with_null(texts.take(pc.sort_indices(texts)))
+    covers = []
+    for texts, fits_all in zip((original, released, *holdout), _nulls_fit_all(sides), strict=True):
+        # people's values stand for themselves, whatever they look like; so does a release that has no other values
+        is_plain = texts is not released or pc.all(pc.is_in(labels, value_set=known)).as_py()
+        written = as_written(texts) if is_plain else texts
+        covers.append(read_labels(written, values, name=sides[0].name, missing_hides=fits_all))
+    return _ranked_column(sides, values, covers)
 
 
-def _meaning(text: str | None, known: set[str]) -> Choice | Prefix | Anything | None:
-    """The values that a text label covers; None if it is a plain value."""
-    meaning = None if text is None or text in known else parse_generalised(text)
-    return None if isinstance(meaning, Interval) else meaning
+def _with_null(values: pa.Array) -> pa.Array:
+    return pa.concat_arrays([values, pa.nulls(1, values.type)])
 
 
-def _text_labels(
-    side: Coded,
-    texts: list[str | None],
-    meanings: dict[str | None, Any],
-    values: tuple[str, ...],
-    rank: dict[str, int],
-    nulls_fit_all: bool,
-) -> ScaledLabels:
-    ranks: list[list[int] | None] = []
-    null = null_rank(values)
-    for text in texts:
-        meaning = meanings[text]
-        if text is None:
-            ranks.append(None if nulls_fit_all else [null])
-        elif isinstance(meaning, Choice):
-            ranks.append(sorted(null if value is None else rank[value] for value in meaning.values))
-        elif isinstance(meaning, Prefix):
-            ranks.append([place for place, value in enumerate(values) if meaning.covers(value)])
-        else:
-            ranks.append(None if isinstance(meaning, Anything) else [rank[text]])
-    return _ranked(side, ranks)
+def _ranked_column(sides: tuple[Coded, ...], values: pa.Array, covers: Sequence[LabelCover]) -> ScaledColumn:
+    """A column whose labels are sets of ranks of its values; the last value is the null."""
+    texts = tuple(as_text(values.slice(0, len(values) - 1)).to_pylist())
+    labels = tuple(_ranked(side, cover) for side, cover in zip(sides, covers, strict=True))
+    return ScaledColumn(sides[0].name, False, 0.0, float(len(texts) + sides[0].has_null > 1), texts, labels)
 
 
-def _ranked(side: Coded, ranks: Sequence[list[int] | None]) -> ScaledLabels:
-    """Labels by the ascending ranks of the values that each covers; None covers everything."""
-    low, high = np.full(len(ranks), -np.inf), np.full(len(ranks), np.inf)
-    members = {}
-    for label, one in enumerate(ranks):
-        if one is not None:
-            some = one or [-1]  # a prefix or range without values matches nothing
-            low[label], high[label] = some[0], some[-1]
-            if some[-1] - some[0] + 1 > len(some):
-                members[label] = np.array(some, dtype=np.int64)
+def _ranked(side: Coded, cover: LabelCover) -> ScaledLabels:
+    """Labels by the ascending ranks of the values that each covers."""
+    _, ranks = expand(cover.run_start, cover.run_end)
+    places = cover.places[ranks]
+    places[places == cover.places.size - 1] = null_rank(range(cover.places.size - 1))
+    owner = np.repeat(np.arange(cover.counts.size), cover.counts)
+    places = places[np.lexsort([places, owner])]
+    starts = np.cumsum(cover.counts) - cover.counts
+    low, high = np.full((2, side.size), -1.0)  # a label without values matches nothing
+    is_filled = cover.counts > 0
+    low[is_filled], high[is_filled] = places[starts[is_filled]], places[(starts + cover.counts - 1)[is_filled]]
+    low[cover.hides_all], high[cover.hides_all] = -np.inf, np.inf
+    apart = np.flatnonzero(~cover.hides_all & (high - low + 1 > cover.counts) & is_filled)
+    members = {label: places[starts[label] : starts[label] + cover.counts[label]] for label in apart.tolist()}
     return ScaledLabels(side.codes.astype(np.int64), low, high, members)
 
 

@@ -17,7 +17,7 @@ from incrowd.classes import Classes, assign_classes, indistinguishable_groups
 from incrowd.errors import ColumnNotFoundError, InputError
 from incrowd.evaluation.boxes import Uniques, unique_records
 from incrowd.evaluation.disclosure import Disclosure, attribute_disclosure
-from incrowd.evaluation.labels import LabelMeanings, read_labels
+from incrowd.evaluation.labels import LabelMeanings, read_meanings
 from incrowd.evaluation.loss import Loss, changed_cells, correlations, granularity, information_loss
 from incrowd.evaluation.result import ColumnCost, Evaluation
 from incrowd.evaluation.utility import measure_utility
@@ -89,7 +89,7 @@ def evaluate(
     notes = _check_rows(before, after, kept_rows)
     comparable = kept_rows is not None or not notes
     progress("reading", 0.0)
-    meanings, scale_notes = _read_meanings(before, after, names, secrets, hierarchies or {})
+    meanings, scale_notes = _meanings_by_column(before, after, names, secrets, hierarchies or {})
     progress("counting classes", 0.4)
     classes = assign_classes(after, names, person)
     alone = int(np.count_nonzero(classes.people == 1))
@@ -143,7 +143,7 @@ def _disclosure(groups: Classes, column: Coded, secret: Any, before: Table) -> D
     return attribute_disclosure(groups, column, secret, original=original)
 
 
-def _read_meanings(
+def _meanings_by_column(
     before: Table, after: Table, names: Sequence[str], secrets: Sequence[str], hierarchies: Mapping[str, Hierarchy]
 ) -> tuple[list[LabelMeanings], list[str]]:
     """The labels of every protected column in terms of its original, and notes on numbers that are taken for codes."""
@@ -151,7 +151,7 @@ def _read_meanings(
     notes = apply_scales(before, [*secrets, *(one.name for one in released if not _has_ranges(one))])
     apply_scales(after, secrets)
     pairs = zip(encode(before, names), released, strict=True)
-    return [read_labels(was, now, hierarchies.get(was.name)) for was, now in pairs], notes
+    return [read_meanings(was, now, hierarchies.get(was.name)) for was, now in pairs], notes
 
 
 class _Cost(NamedTuple):

@@ -8,22 +8,23 @@ For a masked table without its original, the domain of a column consists of the 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from incrowd._support.distinct import first_places
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded, class_numbers, encode, pack
-from incrowd.evaluation.labels import LabelMeanings, read_labels
+from incrowd.evaluation.labels import LabelMeanings, read_meanings
 from incrowd.protection.recoding import as_text
-from incrowd.tables import Anything, Choice, Interval, Prefix, TableLike, parse_generalised, read_table
+from incrowd.tables import TableLike, parse_generalised, read_table
+from incrowd.tables.generalised import split_prefixes, split_ranges, split_sets
 
 _MOST_OTHERS = 512  # other boxes that are compared with one box
 _MOST_STEPS = 2_000  # pieces into which a box is divided before the search gives up
@@ -57,7 +58,7 @@ def unique_records(
     """Count the records that are unique by the box rule.
 
     Args:
-        meanings: every quasi-identifier of the protected table, as `read_labels` reads it.
+        meanings: every quasi-identifier of the protected table, as `read_meanings` reads it.
         progress: callback that receives the current step and the share done.
         most_compared: how many boxes and groups of boxes are compared before the rest is left undecided.
 
@@ -153,22 +154,24 @@ def _set_of(column: _Atoms, label: int) -> int:
 
 def _atoms_of_numbers(meaning: LabelMeanings) -> _Atoms:
     """Atoms of a numeric column: every limit of a label, and the gap between two limits if it can hold a value."""
-    kind = meaning.original.values.type
+    kind, cover = meaning.original.values.type, meaning.cover
     whole = pa.types.is_integer(kind) or pa.types.is_date32(kind)
-    null = meaning.place.size - 1 if meaning.original.has_null else -1
-    top = meaning.place[null - 1] if null >= 0 else meaning.place[-1]
+    null = meaning.original.filled_size if meaning.original.has_null else -1
+    top = meaning.place[meaning.original.filled_size - 1]
     low, high = meaning.low, np.where(meaning.wildcard, top, meaning.high)
-    is_null = np.array([member is not None and member.size == 1 and member[0] == null for member in meaning.members])
-    listed = [m for m in meaning.members if m is not None and m.size > 1]
-    inner = [meaning.place[member[member != null]] for member in listed]
+    is_null = meaning.is_null
+    listed = np.flatnonzero(cover.is_list & (cover.counts > 1)).tolist()
+    members = {label: cover.values_of(label) for label in listed}
+    inner = [meaning.place[codes[codes != null]] for codes in members.values()]
     limits = np.unique(np.concatenate([[top], low[~is_null], high[~is_null], *inner]))
     gaps = np.diff(limits) > (1 if whole else 0)
     number = np.arange(limits.size) + np.concatenate([[0], np.cumsum(gaps)])
     count = int(number[-1]) + 1 + (null >= 0)
     # the position of a null is beyond all limits; its atom is set below
     first, last = (number[np.minimum(np.searchsorted(limits, end), limits.size - 1)] for end in (low, high))
-    # an open end is not covered: the label ends with the gap below it if there is one, else with the limit below
-    last = np.where(meaning.open_ended & (last > first), last - 1, last)
+    # an excluded end is not covered: the label ends with the gap beside it if there is one, else with the next limit
+    last = np.where(cover.excludes_high & (last > first), last - 1, last)
+    first = np.where(cover.excludes_low & (last > first), first + 1, first)
     first[is_null] = last[is_null] = count - 1
     # a wildcard covers the domain and the null; their atoms are consecutive unless a label goes beyond the domain
     apart = null >= 0 and bool(limits[-1] > top)
@@ -177,14 +180,12 @@ def _atoms_of_numbers(meaning: LabelMeanings) -> _Atoms:
     if not listed and not (apart and meaning.wildcard.any()):
         return _Atoms(first, last, None, count)
     sets = [(1 << (int(b) + 1)) - (1 << int(a)) for a, b in zip(first, last, strict=True)]
-    for label, member in enumerate(meaning.members):
-        if member is not None and member.size > 1:
-            at = [
-                count - 1 if code == null else int(number[np.searchsorted(limits, meaning.place[code])])
-                for code in member.tolist()
-            ]
-            sets[label] = sum(1 << atom for atom in at)
-        elif apart and meaning.wildcard[label]:
+    for label, codes in members.items():
+        atoms = np.where(codes == null, count - 1, number[np.searchsorted(limits[:-1], meaning.place[codes])])
+        sets[label] = sum(1 << atom for atom in atoms.tolist())
+        first[label], last[label] = atoms.min(), atoms.max()
+    if apart:
+        for label in np.flatnonzero(meaning.wildcard).tolist():
             sets[label] |= 1 << (count - 1)
             last[label] = count - 1
     return _Atoms(first, last, sets, count)
@@ -192,23 +193,18 @@ def _atoms_of_numbers(meaning: LabelMeanings) -> _Atoms:
 
 def _atoms_of_text(meaning: LabelMeanings) -> _Atoms:
     """Atoms of a text column: every value of the original, and values with a prefix that the original does not have."""
-    values = meaning.original.size
-    prefixes = sorted({p for p in meaning.prefixes if p is not None}, key=lambda p: (p.start, p.hidden))
-    count = values + len(prefixes)
-    everything = (1 << count) - 1
-    sets = []
-    for label, member in enumerate(meaning.members):
-        if meaning.wildcard[label] or member is None:
-            sets.append(everything)
-            continue
-        bits = sum(1 << code for code in member.tolist())
-        mine = meaning.prefixes[label]
-        if mine is not None:
-            length = len(mine.start) + mine.hidden
-            for index, other in enumerate(prefixes):
-                if other.start.startswith(mine.start) and len(other.start) + other.hidden == length:
-                    bits |= 1 << (values + index)
-        sets.append(bits)
+    cover, values = meaning.cover, meaning.original.size
+    places, *parts = meaning.prefixes
+    patterns = list(zip(*parts, strict=True))
+    distinct = sorted({*patterns})
+    count = values + len(distinct)
+    sets = [sum(1 << code for code in cover.values_of(label).tolist()) for label in range(cover.low.size)]
+    for label in np.flatnonzero(meaning.wildcard).tolist():
+        sets[label] = (1 << count) - 1
+    for label, (start, hidden) in zip(places.tolist(), patterns, strict=True):
+        for index, (other_start, other_hidden) in enumerate(distinct):
+            if other_start.startswith(start) and len(other_start) + other_hidden == len(start) + hidden:
+                sets[label] |= 1 << (values + index)
     low = np.array([(bits & -bits).bit_length() - 1 for bits in sets], dtype=np.int64)
     high = np.array([bits.bit_length() - 1 for bits in sets], dtype=np.int64)
     return _Atoms(low, high, sets, count)
@@ -274,7 +270,7 @@ def count_fitting_uniques(data: TableLike, *, quasi_identifiers: Sequence[str], 
     table = read_table(data)
     names = table.require(quasi_identifiers, "quasi-identifiers")
     columns = encode(table, names)
-    return unique_records([read_labels(_domain(column), column) for column in columns], progress)
+    return unique_records([read_meanings(_domain(column), column) for column in columns], progress)
 
 
 def generalised_columns(data: TableLike, names: Sequence[str]) -> list[str]:
@@ -296,43 +292,31 @@ def _labels(column: Coded) -> list[str]:
 
 def _domain(column: Coded) -> Coded:
     """The values that a column's labels name: plain ones, ends of ranges and of prefixes, members of sets."""
-    seen: list[Any] = [value for label in _labels(column) for value in _values(label)]
-    numbers = _numbers(seen)
-    values = numbers if numbers is not None else [str(value) for value in seen]
+    labels = pa.array(_labels(column), pa.string())
+    trimmed = pc.utf8_trim_whitespace(labels)
+    ranges, prefixes, sets = split_ranges(trimmed), split_prefixes(trimmed), split_sets(trimmed)
+    is_any = pc.match_substring_regex(trimmed, r"^\*+$").to_numpy(zero_copy_only=False)
+    is_range = np.isin(np.arange(len(labels)), ranges.places)
+    generalised = np.concatenate([prefixes.places, sets.places, np.flatnonzero(is_any)])
+    is_plain = np.isin(np.arange(len(labels)), generalised, invert=True)
+    begun = zip(prefixes.starts, prefixes.hidden, strict=True)
+    ends = [start + digit * hidden for start, hidden in begun for digit in "09"]
+    named = pa.concat_arrays([pa.array(sets.texts, pa.string()).drop_null(), pa.array(ends, pa.string())])
+    quantities = [labels.filter(pa.array(is_plain & ~is_range)), ranges.low.drop_null(), ranges.high.drop_null()]
+    values = _as_quantities(pa.concat_arrays([named, *quantities]))
+    if values is None:
+        values = pa.concat_arrays([named, labels.filter(pa.array(is_plain))])
     if column.has_null:
-        values.append(None)
-    (domain,) = encode(read_table({column.name: values or ["*"]}), [column.name])
+        values = pa.concat_arrays([values, pa.nulls(1, values.type)])
+    (domain,) = encode(read_table(pa.table({column.name: values if len(values) else ["*"]})), [column.name])
     return domain
 
 
-def _values(label: str) -> list[Any]:
-    meaning = parse_generalised(label)
-    if isinstance(meaning, Anything):
-        return []
-    if isinstance(meaning, Interval):
-        return [end for end in (meaning.low, meaning.high) if end not in (-math.inf, math.inf)]
-    if isinstance(meaning, Choice):
-        return [value for value in meaning.values if value is not None]
-    if isinstance(meaning, Prefix):
-        return [meaning.start + digit * meaning.hidden for digit in "09"]
-    return [label]
-
-
-def _numbers(seen: list[Any]) -> list[Any] | None:
-    """All values as whole numbers, as fractions or as dates; None if one of them is something else."""
-    for kind in (_whole, float, _date):
-        try:
-            return [kind(value) for value in seen]
-        except (TypeError, ValueError):
-            continue
+def _as_quantities(texts: pa.Array) -> pa.Array | None:
+    """All texts as whole numbers, as fractions, as dates or as moments; None if they are something else."""
+    for kind in (pa.int64(), pa.float64(), pa.date32(), pa.timestamp("us")):
+        with suppress(pa.ArrowInvalid):
+            values = texts.cast(kind)
+            is_whole = pa.types.is_floating(kind) and pc.all(pc.equal(values, pc.round(values))).as_py()
+            return values.cast(pa.int64()) if is_whole else values
     return None
-
-
-def _whole(value: Any) -> int:
-    if float(value) != int(float(value)):
-        raise ValueError
-    return int(float(value))
-
-
-def _date(value: Any) -> date:
-    return value if isinstance(value, date) else date.fromisoformat(value)

@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded, encode
-from incrowd.evaluation.labels import LabelMeanings, read_labels
+from incrowd.evaluation.labels import LabelMeanings, read_meanings
 from incrowd.protection.problem import as_days, offset_of, positions
 from incrowd.protection.recoding import as_text
 from incrowd.results import Result
@@ -62,7 +62,7 @@ def distributions(
     """
     given = hierarchies or {}
     pairs = zip(encode(read_table(original), columns), encode(read_table(protected), columns), strict=True)
-    return tuple(_distribution(read_labels(was, now, given.get(was.name))) for was, now in pairs)
+    return tuple(_distribution(read_meanings(was, now, given.get(was.name))) for was, now in pairs)
 
 
 def _distribution(meaning: LabelMeanings) -> ColumnDistribution:

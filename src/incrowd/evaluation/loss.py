@@ -59,11 +59,10 @@ def changed_cells(meaning: LabelMeanings) -> int:
 
 def _covered(meaning: LabelMeanings) -> NDArray[np.int64]:
     """Number of possible values of each label; a null may be any value if the original has fewer nulls."""
-    original, covered = meaning.original, meaning.covered.copy()
+    original, covered = meaning.original, meaning.covered
     if original.has_null:
-        null = original.filled_size
-        is_null = np.array([members is not None and [*members[:2]] == [null] for members in meaning.members])
-        if np.count_nonzero(is_null[meaning.codes]) > np.count_nonzero(original.codes == null):
+        is_null = meaning.is_null
+        if np.count_nonzero(is_null[meaning.codes]) > np.count_nonzero(original.codes == original.filled_size):
             covered[is_null] = original.size
     return covered
 

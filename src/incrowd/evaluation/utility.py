@@ -122,7 +122,7 @@ def measure_utility(
     """Measure the utility of a protected table for analysts, compared with the original.
 
     Args:
-        meanings: every quasi-identifier of the protected table, as `read_labels` reads it.
+        meanings: every quasi-identifier of the protected table, as `read_meanings` reads it.
         outcome: a column to be explained by the quasi-identifiers, in the original and in the protected table: of
             numbers, or of two values.
         kept_rows: the original's row of each protected row; None if all rows were kept, or if it is not known.

@@ -220,9 +220,12 @@ def positions(column: Coded) -> NDArray[np.float64]:
         raise InputError(f"column {column.name!r} has no values at all; leave it out of the quasi-identifiers")
     if not np.all(np.isfinite(place)):
         raise InputError(f"column {column.name!r} holds infinite numbers; make them null or a number")
-    if column.has_null:
-        place = np.append(place, place[-1] + max(place[-1] - place[0], 1.0) / 2)
-    return place
+    return with_null(place, column)
+
+
+def with_null(place: NDArray[np.float64], column: Coded) -> NDArray[np.float64]:
+    """The positions of a column's values, and that of its null if it has one."""
+    return np.append(place, place[-1] + max(place[-1] - place[0], 1.0) / 2) if column.has_null else place
 
 
 def offset_of(column: Coded) -> int:

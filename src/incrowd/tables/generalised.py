@@ -194,6 +194,26 @@ def split_ranges(labels: pa.Array) -> RangeTexts:
     return RangeTexts(np.concatenate(found_places), low, high, excludes_low, excludes_high)
 
 
+class Prefixes(NamedTuple):
+    """Labels that are the first characters of codes, and how many more characters each code has."""
+
+    places: NDArray[np.int64]  # their positions among the labels
+    starts: list[str]
+    hidden: list[int]
+
+
+def split_prefixes(labels: pa.Array) -> Prefixes:
+    """Split the labels that are first characters of codes; they are trimmed.
+
+    >>> [list(part) for part in split_prefixes(pa.array(["937**", "*", None, "93722"]))]
+    [[0], ['937'], [2]]
+    """
+    parts = pc.extract_regex(labels, r"^(?P<start>[^*]+)(?P<stars>\*+)$")
+    places = np.flatnonzero(parts.is_valid().to_numpy(zero_copy_only=False))
+    starts, stars = (parts.field(name).take(pa.array(places)).to_pylist() for name in ("start", "stars"))
+    return Prefixes(places, starts, [len(text) for text in stars])
+
+
 def parse_generalised(text: str) -> Generalised | None:
     """Parse a generalised value: a range, a set, a prefix or a wildcard.
 

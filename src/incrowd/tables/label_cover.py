@@ -27,6 +27,7 @@ class LabelCover:
         high: the upper bound.
         excludes_low: mask of labels whose lower bound itself is not covered.
         excludes_high: mask of labels whose upper bound itself is not covered.
+        is_list: mask of labels that list their values, as sets and names of a hierarchy do; the others are ranges.
         hides_all: mask of labels that cover every value, the missing ones too.
         is_unread: mask of labels that are not understood; they cover nothing, so nothing follows from them.
     """
@@ -40,6 +41,7 @@ class LabelCover:
     high: NDArray[np.float64]
     excludes_low: NDArray[np.bool_]
     excludes_high: NDArray[np.bool_]
+    is_list: NDArray[np.bool_]
     hides_all: NDArray[np.bool_]
     is_unread: NDArray[np.bool_]
 

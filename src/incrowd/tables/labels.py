@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from incrowd.backends.arrow_columns import is_text, without_dictionary
 from incrowd.tables.code_systems import recognise_codes
-from incrowd.tables.generalised import Sets, parse_generalised, split_ranges, split_sets
+from incrowd.tables.generalised import Prefixes, Sets, parse_generalised, split_prefixes, split_ranges, split_sets
 from incrowd.tables.label_cover import LabelCover, Places, expand, joined_runs
 from incrowd.tables.value_lines import Ends, line_of_texts, value_line
 from incrowd.tables.value_texts import Spellings, TextIndex
@@ -81,6 +81,7 @@ class _Found:
     def __post_init__(self) -> None:
         self.is_read, self.hides_all = (np.zeros(self.size, dtype=np.bool_) for _ in range(2))
         self.excludes_low, self.excludes_high = (np.zeros(self.size, dtype=np.bool_) for _ in range(2))
+        self.is_list = np.zeros(self.size, dtype=np.bool_)
         self.low, self.high = (np.full(self.size, np.nan) for _ in range(2))
 
     def add(self, owner: Places, start: Any, end: Any) -> None:
@@ -122,6 +123,7 @@ class _Found:
     def as_cover(self, column: _Column) -> LabelCover:
         """The runs without overlaps; a label without bounds has those of the numbers that it covers."""
         starts, start, end = joined_runs(*self.together(), labels=self.size, values=column.places.size)
+        is_list = self.is_list | np.isnan(self.low)
         positions = np.full(column.places.size, np.nan)
         line = column.line
         if line is not None:
@@ -133,7 +135,7 @@ class _Found:
             self.low[at], self.high[at] = numbers[start[starts[at]]], numbers[last]
         return LabelCover(
             column.places, starts, start, end, positions, self.low, self.high, self.excludes_low, self.excludes_high,
-            self.hides_all, ~self.is_read,
+            is_list & ~self.hides_all, self.hides_all, ~self.is_read,
         )  # fmt: skip
 
 
@@ -224,35 +226,32 @@ class _Column:
 
     def _read_stars(self, found: _Found, texts: pa.Array, is_exact: NDArray[np.bool_]) -> None:
         """`*` and the first characters of codes."""
-        stars = pc.extract_regex(texts, r"^(?P<start>[^*]*)(?P<stars>\*+)$")
-        has_stars = stars.is_valid().to_numpy(zero_copy_only=False)
-        is_any = has_stars & _flags(pc.equal(pc.struct_field(stars, "start"), ""))
+        is_any = _flags(pc.match_substring_regex(texts, r"^\*+$"))
         found.add(np.flatnonzero(is_any), 0, self.places.size)
         found.hides_all |= is_any
-        prefixes = np.flatnonzero(has_stars & ~is_any)
-        if not prefixes.size:
+        prefixes = split_prefixes(texts)
+        if not prefixes.places.size:
             return
-        starts, hidden = (stars.field(part).take(pa.array(prefixes)).to_pylist() for part in ("start", "stars"))
-        lengths = [len(text) for text in hidden]
         if self.is_typed:
-            self._read_digits(found, prefixes, starts, lengths)
+            self._read_digits(found, prefixes)
             return
-        owner, places = self._index.find_prefixes(starts, lengths, any_length=~is_exact[prefixes])
-        found.add(prefixes[owner], self.ranks[places], self.ranks[places] + 1)
+        any_length = ~is_exact[prefixes.places]
+        owner, places = self._index.find_prefixes(prefixes.starts, prefixes.hidden, any_length)
+        found.add(prefixes.places[owner], self.ranks[places], self.ranks[places] + 1)
 
-    def _read_digits(self, found: _Found, owner: Places, starts: list[str], hidden: list[int]) -> None:
+    def _read_digits(self, found: _Found, prefixes: Prefixes) -> None:
         """Numbers of which the last digits are hidden: 937** is 93700 to 93799."""
         assert self.line is not None
         if self.line.temporal:
             return
-        pairs = list(zip(starts, hidden, strict=True))
+        pairs = list(zip(prefixes.starts, prefixes.hidden, strict=True))
         near = [start + ("1" + "0" * (length - 1) if start == "-" else "0" * length) for start, length in pairs]
         far = [start + "9" * length for start, length in pairs]
         ends = [self.line.read(pa.array(side, pa.string())) for side in (near, far)]
         usable = ends[0].is_read & ends[1].is_read
         first, last = (end.first[usable] for end in ends)
         low, high = np.minimum(first, last), np.maximum(first, last)
-        self._add_between(found, owner[usable], low, high)
+        self._add_between(found, prefixes.places[usable], low, high)
 
     def _add_between(self, found: _Found, owner: Places, low: NDArray[Any], high: NDArray[Any]) -> None:
         line = self.line
@@ -322,6 +321,7 @@ def _read_sets(found: _Found, sets: Sets, column: _Column) -> None:
     is_read = np.logical_and.reduceat(meant.is_read[sets.members], begins) | found.is_read[sets.places]
     found.add(np.repeat(sets.places, sets.sizes)[which], start[at], end[at])
     found.is_read[sets.places] = is_read
+    found.is_list[sets.places] = True
     found.low[sets.places] = np.fmin.reduceat(meant.low[sets.members], begins)
     found.high[sets.places] = np.fmax.reduceat(meant.high[sets.members], begins)
 
