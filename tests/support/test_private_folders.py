@@ -5,6 +5,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+from types import SimpleNamespace
 
 import pytest
 
@@ -54,3 +55,31 @@ def test_a_forked_child_that_ends_leaves_the_folder_to_its_parent(tmp_path):
     done = subprocess.run([sys.executable, "-c", FORKED], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["True"]
     assert os.listdir(tmp_path) == []
+
+
+def locks_of_windows(fcntl):
+    """What `msvcrt` offers, by locks of this system: a lock ends with its descriptor, and refuses by an error."""
+
+    def locking(descriptor, mode, length):
+        assert (mode, length) == (2, 1)
+        assert os.lseek(descriptor, 0, os.SEEK_CUR) == (1 << 31) - 2  # which no reader of the file touches
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise PermissionError from None
+
+    return SimpleNamespace(LK_NBLCK=2, locking=locking)
+
+
+def test_folders_of_killed_processes_are_removed_by_the_locks_of_windows(place, monkeypatch):
+    locks = locks_of_windows(pytest.importorskip("fcntl"))
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    monkeypatch.setitem(sys.modules, "msvcrt", locks)
+    held, abandoned = PrivateFolder(), PrivateFolder()
+    (abandoned.path / "rows.csv").write_text("somebody")
+    abandoned._cleaner.detach()[2][1].close()  # as the end of its process does
+    private_folders._swept.clear()
+    PrivateFolder().close()
+    assert os.listdir(place) == [held.path.name]
+    held.close()
+    assert os.listdir(place) == []

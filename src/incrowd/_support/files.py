@@ -9,8 +9,9 @@ import os
 import re
 import secrets
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from incrowd._support.addresses import is_address, masked
@@ -20,6 +21,7 @@ from incrowd.errors import InputError
 
 _HIDDEN = ".incrowd-draft-"  # prefix of the names of unfinished files, on systems where such files need a name
 _DRAFT = re.compile(re.escape(_HIDDEN) + r"[0-9a-f]{16}(\..*)?")  # no other file is ours to delete
+_ATTEMPTS = 20
 _LARGEST_SMALL = 256 << 20
 _umask_lock = threading.Lock()
 
@@ -95,6 +97,46 @@ def written_whole(path: str | os.PathLike[str], *, force: bool = False, private:
         raise InputError(f"cannot write {target}: {why}") from error
     finally:
         draft.close()
+
+
+@contextmanager
+def locked_target(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Keep other programs that do so, too, from writing files of this name during the block.
+
+    The lock is a hidden file. If the process is killed, the next file that is written to the folder removes it. On file
+    systems without locks nobody is kept away.
+    """
+    target = Path(path)
+    name = hashlib.sha256(target.name.casefold().encode(errors="surrogateescape")).hexdigest()[:16]
+    lock = target.parent / f"{_HIDDEN}{name}.lock"
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = _held_lock(lock)
+    except OSError as error:
+        raise InputError(f"cannot write {target}: {error.strerror}") from None
+    if descriptor is None:
+        raise InputError(f"another program writes {target} now; wait for it, or name another file")
+    try:
+        yield
+    finally:
+        if os.name == "nt":  # where an open file cannot be removed
+            os.close(descriptor)
+        with suppress(OSError):  # the next file that is written to the folder removes it
+            lock.unlink()
+        if os.name != "nt":
+            os.close(descriptor)
+
+
+def _held_lock(lock: Path) -> int | None:
+    """An open lock file that this process holds; None if another one holds it."""
+    for _ in range(_ATTEMPTS):
+        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+        with suppress(FileNotFoundError):  # its holder removed it before it was free
+            if locked(descriptor) is not False and os.path.samestat(os.fstat(descriptor), os.stat(lock)):
+                return descriptor
+        os.close(descriptor)
+        time.sleep(0.05)  # it may be held by a program that removes abandoned ones
+    return None
 
 
 class _HiddenDraft:

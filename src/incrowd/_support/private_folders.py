@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import secrets
@@ -10,13 +11,14 @@ import tempfile
 import time
 import weakref
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from incrowd.errors import InputError
 
 _PREFIX, _LOCK = "incrowd-", ".incrowd-lock"
 _OURS = re.compile(_PREFIX + r"([a-z]+-)?[0-9a-f]{16}")  # folders with other names are never deleted
 _ATTEMPTS = 20
+_LOCKED_BYTE = (1 << 31) - 2  # the last that Windows locks for a C program
 _YOUNG = 60.0  # seconds; a folder without a lock that is younger may still be in creation
 
 
@@ -78,13 +80,32 @@ def locked(file: IO[str] | int) -> bool | None:
     try:
         import fcntl
     except ImportError:
-        return None
+        return _locked_in_windows(file if isinstance(file, int) else file.fileno())
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     except OSError:  # a file system without locks
         return None
+    return True
+
+
+def _locked_in_windows(descriptor: int) -> bool | None:
+    """The same by the locks of Windows, which keep others from reading the locked byte: it is one that no file has."""
+    try:
+        msvcrt: Any = importlib.import_module("msvcrt")
+    except ImportError:
+        return None
+    place = os.lseek(descriptor, 0, os.SEEK_CUR)
+    os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
+    try:
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+    except PermissionError:
+        return False
+    except OSError:
+        return None
+    finally:
+        os.lseek(descriptor, place, os.SEEK_SET)
     return True
 
 
@@ -101,17 +122,20 @@ def _remove_abandoned(place: Path) -> None:
                     folder.rmdir()  # its process was killed before it made the lock, so the folder is empty
                 continue
             with open(folder / _LOCK, "r+") as lock:
-                if locked(lock):
+                is_free = locked(lock)
+                if is_free:
                     shutil.rmtree(folder, ignore_errors=True)
+            if is_free:
+                shutil.rmtree(folder, ignore_errors=True)  # Windows does not remove an open file
         except OSError:
             continue  # another user's, or another process removes it now
 
 
 def _remove(folder: Path, lock: IO[str], owner: int) -> None:
     """Delete a folder to which a thread may still be writing; a forked child leaves it to its parent."""
+    lock.close()  # first: Windows does not remove an open file
     for _ in range(_ATTEMPTS if os.getpid() == owner else 0):
         shutil.rmtree(folder, ignore_errors=True)
         if not folder.exists():
             break
         time.sleep(0.05)
-    lock.close()

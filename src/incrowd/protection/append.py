@@ -35,10 +35,10 @@ from incrowd.protection.marks import (
     write_facts,
 )
 from incrowd.protection.original_facts import facts_of_protected, unite_facts
+from incrowd.protection.published_pair import published_pair
 from incrowd.protection.release_log import DELAY, ReleaseLog
 from incrowd.protection.stream import NOT_COMPARED, Appended, Stream, decoded
 from incrowd.tables import Table, TableLike, escape_formula, read_table, write_into
-from incrowd.tables.release_marks import mark_of
 from incrowd.tables.write import is_text_file
 from incrowd.tables.written_file import check_metadata
 
@@ -115,8 +115,7 @@ def _check_paths(batch: Table, before: Path, target: Path, force: bool) -> None:
     if is_text_file(before) != is_text_file(target):
         raise InputError(f"{before.name} and {target.name} are of different kinds; keep the format of the release")
     check_free(target, force=force)
-    if mark_of(target).exists():
-        require_own_mark(target)
+    require_own_mark(target)
 
 
 def _continue_log(log: ReleaseLog, delay: int | None, person: str | None) -> ReleaseLog:
@@ -147,10 +146,9 @@ def _write(
     `published`, `facts`, `log` and `before` are the rows, the mark, the log as it was read and the file of the previous
     release.
     """
-    previous_mark = mark_of(target).read_bytes() if mark_of(target).exists() else None
     is_closed = False
     try:
-        with written_whole(target, force=force) as temporary:
+        with published_pair(target, force=force) as temporary:
             write_into(stream.released, temporary, published.codebook)
             _check_written(temporary, published, appended)
             new_facts = None if appended.protected is None else facts_of_protected(appended.protected)
@@ -173,7 +171,6 @@ def _write(
             is_closed = True
     except BaseException:  # the file did not get its name, so no records may wait to join it
         waiting_of(target).unlink(missing_ok=True)
-        _restore_mark(mark_of(target), previous_mark)
         if is_closed:
             write_facts(facts, log, before, before)
         raise
@@ -204,15 +201,6 @@ def _note_assumptions(appended: Appended, previous_log: ReleaseLog) -> Appended:
     else:
         return appended
     return replace(appended, notes=(*appended.notes, note))
-
-
-def _restore_mark(mark: Path, content: bytes | None) -> None:
-    """Restore the previous content of a mark; None deletes the mark."""
-    if content is None:
-        mark.unlink(missing_ok=True)
-    elif mark.read_bytes() != content:
-        with written_whole(mark, force=True) as temporary:
-            temporary.write_bytes(content)
 
 
 def _read_waiting(

@@ -25,8 +25,8 @@ from incrowd.measures import followed_columns
 from incrowd.protection.guarantee import count_guarantee
 from incrowd.protection.keys import as_pseudonyms, derive_pseudonyms
 from incrowd.protection.original_facts import write_mark
+from incrowd.protection.published_pair import published_pair
 from incrowd.tables import Table, escape_formula, read_table, write_into
-from incrowd.tables.release_marks import mark_of
 from incrowd.tables.write import is_text_file
 from incrowd.tables.written_file import check_metadata
 
@@ -129,25 +129,18 @@ def write_protected(
         The path of the file.
 
     Raises:
-        InputError: the file exists already, or cannot be written in this format.
+        InputError: the file exists already, another program writes it now, or it cannot be written in this format.
         UnsupportedError: the file misses the guarantee or holds more than its cells; it is deleted.
     """
     target = Path(path)
     table = protected.table if isinstance(protected.table, pa.Table) else read_table(protected.table).to_arrow()
-    has_mark = False
-    try:
-        with written_whole(target, force=force) as temporary:
-            progress("writing", 0.95)
-            write_into(table, temporary, protected.original.codebook if protected.original is not None else None)
-            progress("checking the file", 0.98)
-            _check_guarantee(protected, temporary)
-            check_metadata(temporary)
-            write_mark(protected, temporary, target, part(progress, 0.98, 1.0))
-            has_mark = True
-    except BaseException:
-        if has_mark:  # the file did not get its name, so its mark must not stay
-            mark_of(target).unlink(missing_ok=True)
-        raise
+    with published_pair(target, force=force) as temporary:
+        progress("writing", 0.95)
+        write_into(table, temporary, protected.original.codebook if protected.original is not None else None)
+        progress("checking the file", 0.98)
+        _check_guarantee(protected, temporary)
+        check_metadata(temporary)
+        write_mark(protected, temporary, target, part(progress, 0.98, 1.0))
     return target
 
 

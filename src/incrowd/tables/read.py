@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -19,6 +20,7 @@ from incrowd.backends.arrow_columns import as_text
 from incrowd.backends.base import ArrowRows
 from incrowd.backends.engines import Engine, choose_engine, open_frame
 from incrowd.backends.scales import Scale, check_scales, parse_scale
+from incrowd.backends.sql import sqlite
 from incrowd.backends.sql.database import open_database
 from incrowd.errors import InputError
 from incrowd.tables.file_codebook import FileCodebook
@@ -27,7 +29,7 @@ from incrowd.tables.formats.file_format import describe_others
 from incrowd.tables.infer_types import DATE_ORDERS, TypeInference, infer_type
 from incrowd.tables.missing_codes import MissingCodes, add_counts, find_merged, note_unused
 from incrowd.tables.reshape import reshape
-from incrowd.tables.sources import STANDARD_INPUT, STORES, WEB, Files, fetch, find_files
+from incrowd.tables.sources import STANDARD_INPUT, STORES, WEB, Files, describe_folder, fetch, find_files
 from incrowd.tables.table import Table
 from incrowd.wording import listed
 
@@ -188,7 +190,14 @@ def _open_database(path: str, table: str | None, query: str | None, timeout: flo
     if rows.file is not None and query is not None:
         not_counted.append("what the query leaves out")
     place = rows.file or masked(path)
-    return Table(rows, source=rows.file, not_counted=tuple(not_counted), place=place, reading=reading)
+    return Table(
+        rows,
+        source=rows.file,
+        not_counted=tuple(not_counted),
+        describe_unread=list if rows.file is None else partial(sqlite.describe_unread, rows.file),
+        place=place,
+        reading=reading,
+    )
 
 
 def _open_in_place(engine: Engine, path: str, memory: int) -> Table | None:
@@ -197,14 +206,27 @@ def _open_in_place(engine: Engine, path: str, memory: int) -> Table | None:
     rows = engine.open_in_place(paths, name=Path(masked(path)).name, memory=memory)
     if rows is None:
         return None
-    return Table(rows, native=rows.native, source=path, notes=tuple(parquet.describe_partitions(rows.files)))
+    return Table(
+        rows,
+        native=rows.native,
+        source=path,
+        notes=tuple(parquet.describe_partitions(rows.files)),
+        not_counted=tuple(describe_folder(path, paths)),
+    )
 
 
 def _hand_over(engine: Engine, table: Table, stated: Mapping[str, Scale]) -> Table:
     """The table with its rows in the requested engine, and its scales."""
     rows = engine.take_over(table.backend)
     if rows is not None:
-        table = Table(rows, native=rows.native, source=table.source, notes=table.notes, not_counted=table.not_counted)
+        table = Table(
+            rows,
+            native=rows.native,
+            source=table.source,
+            notes=table.notes,
+            not_counted=table.not_counted,
+            describe_unread=table.describe_unread,
+        )
     return _with_scales(table, stated)
 
 
@@ -249,6 +271,7 @@ def _open_fetched(
         rows,
         notes=(*contents.notes, *note_unused(contents.code_counts)),
         not_counted=(*files.not_counted, *contents.not_counted),
+        describe_unread=partial(known.describe_unread, files.paths, name, options) if known.describe_unread else list,
         source=source,
         reading=reading,
         codebook=add_counts(contents.codebook, contents.code_counts),

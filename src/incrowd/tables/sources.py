@@ -11,7 +11,7 @@ import shutil
 import sys
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +20,7 @@ from typing import IO, Any
 import pyarrow as pa
 
 from incrowd._support.addresses import masked
-from incrowd._support.compressed_files import COMPRESSIONS, MAGIC, ZIP
+from incrowd._support.compressed_files import COMPRESSIONS, MAGIC, ZIP, describe_header, describe_zip, unpacked_blocks
 from incrowd.backends.duckdb_backend import Workspace
 from incrowd.backends.engine_errors import disk_errors
 from incrowd.errors import InputError
@@ -34,6 +34,9 @@ STORES = frozenset({"s3", "gs", "gcs", "abfs", "abfss", "az"})
 _LIBPQ = re.compile(r"(^|\s)(host|dbname)\s*=")  # libpq's notation of a PostgreSQL address
 _COPIED_BYTES = 1 << 20  # bytes that are copied at a time
 _LEAST_FREE = 1 << 28  # bytes that a private copy must leave free on the disk
+_SUCCESS, _CHECKSUMS = "_SUCCESS", ".crc"
+_SUMMED_BYTES = 512  # bytes with a checksum of their own in a file of checksums
+_CHECKSUM_HEAD = b"crc\0" + _SUMMED_BYTES.to_bytes(4, "big")
 _TIMEOUT = 60.0  # seconds to wait for the next bytes of an address
 
 
@@ -92,6 +95,32 @@ def find_files(path: str) -> list[str]:
     raise InputError(f"there is no file {masked(path)}; check the name and the folder you are in")
 
 
+def describe_folder(path: str, parts: Sequence[str]) -> list[str]:
+    """Describe everything in a folder that is no part of its table, also what its name hides; empty for a file."""
+    others = []
+    for folder, links, names in os.walk(path):
+        held = [name for name in (*names, *links) if name in names or os.path.islink(os.path.join(folder, name))]
+        places = (os.path.join(folder, name) for name in sorted(held))
+        others += [os.path.relpath(place, path) for place in places if place not in parts and not _tells_nothing(place)]
+    return describe_others(others, "", "file")
+
+
+def _tells_nothing(place: str) -> bool:
+    """True for the files that Hadoop's writers leave: an empty one, and the checksums of another file."""
+    folder, name = os.path.split(place)
+    if name == _SUCCESS:
+        return os.path.isfile(place) and not os.path.getsize(place)
+    summed = os.path.join(folder, name[1:].removesuffix(_CHECKSUMS))
+    if not (name.startswith(".") and name.endswith(_CHECKSUMS) and os.path.isfile(place) and os.path.isfile(summed)):
+        return False
+    with open(place, "rb") as sums, open(summed, "rb") as file:
+        head = sums.read(len(_CHECKSUM_HEAD))
+        same = head == _CHECKSUM_HEAD
+        while same and (block := file.read(_SUMMED_BYTES)):
+            same = sums.read(4) == zlib.crc32(block).to_bytes(4, "big")
+        return same and not sums.read(1)
+
+
 def _of_one_format(parts: list[str], path: str) -> list[str]:
     formats = {format_of(part) for part in parts}
     if len(formats) == 1 and (known := formats.pop()) is not None and (known.several_files or len(parts) == 1):
@@ -118,13 +147,13 @@ def fetch(path: str, memory: int, sheet: str | int | None, *, allow_network: boo
     is_copied = path == STANDARD_INPUT or is_remote
     found = [] if is_copied else find_files(path)
     if not is_copied and not any(part.lower().endswith((*COMPRESSIONS, ZIP)) for part in found):
-        return Files(found), False
+        return Files(found, not_counted=tuple(describe_folder(path, found))), False
     workspace = Workspace(memory)
     try:
         folder, room = workspace.folder, _Room(workspace.folder)
         if is_copied:
             found = [(_copy_address if is_remote else _copy_standard_input)(path, folder, room)]
-        others: list[str] = []
+        others = describe_folder(path, found)
         unpacked = [_unpack(part, folder / str(place), room, sheet, others) for place, part in enumerate(found)]
     except BaseException:
         workspace.close()  # now, not when nobody holds the error any more
@@ -208,8 +237,9 @@ def _unpack(path: str, folder: Path, room: _Room, sheet: str | int | None, other
         )
     folder.mkdir(exist_ok=True)
     target = folder / name[: -len(ending)]
-    with open(target, "wb") as file, _damage(name), COMPRESSIONS[ending](path, "rb") as stream:
-        room.write(_blocks(stream), file)
+    others += describe_header(path)
+    with open(target, "wb") as file, _damage(name):
+        room.write(unpacked_blocks(path, ending), file)
     return str(target)
 
 
@@ -222,7 +252,7 @@ def _unpack_member(path: str, folder: Path, room: _Room, sheet: str | int | None
             raise InputError(f"{name} holds no file of a known kind; put a CSV or Parquet file into it")
         member = choose_member(members, sheet, name, "file")
         others += describe_others(files, member, "file")
-        others += ["a comment"] if archive.comment else []
+        others += describe_zip(path, archive)
         folder.mkdir(exist_ok=True)
         target = folder / os.path.basename(member)  # never the member's own path, which may lead elsewhere
         with open(target, "wb") as file, archive.open(member) as stream:

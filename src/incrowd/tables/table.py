@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ class Table:
         source: the file's path as it was given, or an address without its credentials.
         notes: messages about reading, for the user.
         not_counted: contents of the file that are not in these rows: other sheets, skipped lines.
+        describe_unread: describes the bytes of the file that belong to no row; it reads the file once more.
         place: the path or address of the table for commands and scripts, without credentials.
         reading: the options of `read_table` with which it was opened, by name.
         codebook: metadata of the file: descriptions, value labels, missing codes, dialect.
@@ -44,6 +45,7 @@ class Table:
     source: str | None = None
     notes: tuple[str, ...] = ()
     not_counted: tuple[str, ...] = ()
+    describe_unread: Callable[[], list[str]] = list
     place: str = ""
     reading: dict[str, Any] = field(default_factory=dict)
     codebook: FileCodebook = field(default_factory=FileCodebook)
@@ -77,6 +79,10 @@ class Table:
     def rows(self) -> int:
         """Number of rows; counted once."""
         return self.backend.rows
+
+    def contents_not_counted(self) -> tuple[str, ...]:
+        """Everything that the file holds besides these rows, to the last byte; nobody has judged it."""
+        return (*self.not_counted, *self.describe_unread())
 
     @property
     def encoded(self) -> dict[str, Coded]:

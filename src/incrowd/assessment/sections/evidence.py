@@ -132,7 +132,7 @@ def gather_evidence(work: AssessmentState) -> Evidence:
         tuple(unanswered),
         () if work.question.synthetic else tuple(dict.fromkeys(order)),
         original is not None or bool(roles.generalised_quasi_identifiers),
-        table.not_counted,
+        table.contents_not_counted(),
         linking_columns(table, work.question, roles, rows),
         linkage if linkage is not None and {*linkage.known} == {*names} else None,
         why_no_sample(work, original) if population_is_known(work) else None,

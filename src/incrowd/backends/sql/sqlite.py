@@ -11,6 +11,8 @@ from typing import Any
 from urllib.parse import quote
 
 from incrowd._support.addresses import masked, sqlite_file
+from incrowd._support.compared_files import NOT_COMPARED, UNLIKE, ComparedFile
+from incrowd._support.private_folders import PrivateFolder
 from incrowd.backends.sql.transaction import (
     DatabaseColumn,
     DatabaseKind,
@@ -23,6 +25,9 @@ from incrowd.backends.sql.transaction import (
 from incrowd.errors import InputError
 
 _MAGIC = b"SQLite format 3\x00"
+_HEADER = 100  # bytes at the beginning of a file
+_COUNTERS = (24, 40, 92, 96)  # of changes and versions, in the header
+_COMPARED = 1 << 20  # bytes that are compared at a time
 _COLUMNS_AT_ONCE = 200  # columns examined by one statement, which may have at most 2000 results
 _DAY = "'[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*'"
 
@@ -133,6 +138,28 @@ def _column(name: str, lowest: str, highest: str, is_broken: bool, is_large: boo
 def _as_text(plain: str) -> str:
     """SQL for a value as text; a double is written with all its digits."""
     return f"CASE typeof({plain}) WHEN 'real' THEN printf('%!.17g', {plain}) ELSE CAST({plain} AS TEXT) END"
+
+
+def describe_unread(path: str) -> list[str]:
+    """Describe the bytes of a database that are not as SQLite's VACUUM writes its tables, such as deleted rows."""
+    private = PrivateFolder()
+    try:
+        copy = private.path / "copy.sqlite"
+        with closing(sqlite3.connect(f"file:{quote(os.path.abspath(path))}?mode=ro", uri=True)) as opened:
+            opened.execute("VACUUM INTO ?", (str(copy),))
+        with ComparedFile(path) as written, copy.open("rb") as file, Path(path).open("rb") as original:
+            header = bytearray(file.read(_HEADER))
+            stated = original.read(_HEADER)
+            for place in _COUNTERS:
+                header[place : place + 4] = stated[place : place + 4]
+            written.write(header)
+            while block := file.read(_COMPARED):
+                written.write(block)
+            return [] if written.is_alike() else [f"{UNLIKE}; SQLite's VACUUM removes what was deleted"]
+    except (sqlite3.Error, OSError):
+        return [NOT_COMPARED]
+    finally:
+        private.close()
 
 
 SQLITE = DatabaseKind(

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.feather
 
+from incrowd._support.compared_files import ComparedFile
+from incrowd.backends.arrow_columns import count_entries
 from incrowd.backends.duckdb_backend import FileBackend
 from incrowd.errors import InputError
 from incrowd.tables.file_codebook import FileCodebook
 from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions, StoredBeside
-from incrowd.tables.formats.limited_reading import read_limited
+from incrowd.tables.formats.limited_reading import describe_unlike, read_limited
 from incrowd.tables.formats.parquet import describe_metadata, describe_partitions, metadata_keys
 
+_COMPRESSIONS = ("lz4", "zstd", None)
+_BATCH_ROWS = 1 << 16
 _BYTES_A_SECOND = 10_000_000  # slowest reading that is allowed
 _UNREADABLE = "{name} is not a feather file that can be read; it may be damaged or cut short"
 
@@ -49,6 +55,37 @@ def check_feather(paths: list[str], name: str) -> list[str]:
         raise InputError(_UNREADABLE.format(name=name)) from None
 
 
+def describe_unread(paths: list[str], name: str, options: ReadOptions) -> list[str]:
+    """Describe the bytes of files that are not as Arrow writes their rows, such as values under nulls."""
+    return describe_unlike(is_as_written, paths, name, options)
+
+
+def is_as_written(path: str) -> bool:
+    """True if a file equals what Arrow writes of its rows, and every entry of its dictionaries is used."""
+    with pa.OSFile(path) as source:
+        reader = pa.ipc.open_file(source)
+        columns = zip(reader.schema, reader.read_all().columns, strict=True)
+        coded = [column for field, column in columns if pa.types.is_dictionary(field.type) and column.num_chunks]
+        if not all(count_entries(column)[1].all() for column in coded):
+            return False
+        return any(_equals_written(reader, path, compression) for compression in _COMPRESSIONS)
+
+
+def _equals_written(reader: pa.ipc.RecordBatchFileReader, path: str, compression: str | None) -> bool:
+    """True if a file equals what is written with a compression, batch by batch."""
+    with ComparedFile(path) as written:
+        batches = map(reader.get_batch, range(reader.num_record_batches))
+        _write_batches(batches, reader.schema, pa.PythonFile(written, "w"), compression)
+        return written.is_alike()
+
+
+def _write_batches(batches: Iterable[pa.RecordBatch], schema: pa.Schema, sink: Any, compression: str | None) -> None:
+    """Write batches without what no cell shows: values under nulls, and text of the rows before and after."""
+    with pa.ipc.new_file(sink, schema, options=pa.ipc.IpcWriteOptions(compression=compression)) as writer:
+        for batch in batches:
+            writer.write_batch(batch.take(pa.array(np.arange(batch.num_rows))))
+
+
 def stored_feather(file: Path) -> StoredBeside:
     """The metadata of a file and of its columns, and all columns with their dictionaries."""
     with pa.memory_map(str(file)) as source:
@@ -58,7 +95,8 @@ def stored_feather(file: Path) -> StoredBeside:
 
 def write_feather(table: pa.Table, file: Path, codebook: FileCodebook) -> None:
     """Write one file, compressed as Arrow does by default."""
-    pyarrow.feather.write_feather(table, str(file))
+    batches = table.unify_dictionaries().to_batches(max_chunksize=_BATCH_ROWS)
+    _write_batches(batches, table.schema, str(file), _COMPRESSIONS[0])
 
 
 FORMAT = FileFormat(
@@ -69,4 +107,5 @@ FORMAT = FileFormat(
     several_files=True,
     write={".feather": write_feather, ".arrow": write_feather},
     stored=stored_feather,
+    describe_unread=describe_unread,
 )

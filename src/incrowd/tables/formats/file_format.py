@@ -91,6 +91,8 @@ class FileFormat:
     zipped: tuple[str, ...] = ()  # the extensions whose files are ZIP archives
     # reads what a file stores in addition to its cells; None if it can only store labels
     stored: Callable[[Path], StoredBeside] | None = None
+    # describes the bytes of the files of one table that belong to no row; None if every byte is read
+    describe_unread: Callable[[list[str], str, ReadOptions], list[str]] | None = None
 
 
 def require_package(package: str, name: str) -> Any:

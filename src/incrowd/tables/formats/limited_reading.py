@@ -8,13 +8,15 @@ from typing import Any
 
 import pyarrow as pa
 
+from incrowd._support.compared_files import NOT_COMPARED, UNLIKE
 from incrowd._support.limited_process import ChildError, call_limited
 from incrowd._support.private_folders import PrivateFolder
-from incrowd.errors import InputError, TooLargeError
+from incrowd.errors import IncrowdError, InputError, TooLargeError
 from incrowd.tables.formats.file_format import ReadOptions
 from incrowd.wording import data_size
 
 _SECONDS = 60  # limit of processor time; more is added for a large file
+_COMPARED_A_SECOND = 1_000_000  # bytes of a file that is compared with its rows, at the slowest
 
 
 def read_limited(
@@ -51,6 +53,29 @@ def read_limited(
         if error.reason == "crash":
             raise InputError(unreadable) from None
         raise too_large(name, options.memory, advice) from None
+
+
+def describe_unlike(
+    is_alike: Callable[..., bool], paths: list[str], name: str, options: ReadOptions, imports: tuple[str, ...] = ()
+) -> list[str]:
+    """Describe the bytes of files that are not as their rows are written; a child process asks `is_alike` of each."""
+    try:
+        alike = [
+            read_limited(
+                is_alike,
+                path,
+                paths=[path],
+                name=name,
+                options=options,
+                bytes_a_second=_COMPARED_A_SECOND,
+                unreadable=NOT_COMPARED,
+                imports=imports,
+            )
+            for path in paths
+        ]
+    except IncrowdError:
+        return [NOT_COMPARED]
+    return [] if all(alike) else [UNLIKE]
 
 
 def too_large(name: str, memory: int, advice: str) -> TooLargeError:

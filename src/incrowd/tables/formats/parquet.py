@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from incrowd.backends.arrow_columns import is_text
+from incrowd.backends.arrow_columns import count_entries, is_text
 from incrowd.backends.duckdb_backend import FileBackend
 from incrowd.tables.file_codebook import FileCodebook
 from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions, StoredBeside
+from incrowd.tables.formats.parquet_bytes import describe_gaps
 from incrowd.wording import listed
 
 _COLUMNS_OF_FOLDERS = ("columns in the names of folders",)
@@ -58,6 +59,29 @@ def describe_partitions(paths: Sequence[str]) -> list[str]:
     return [f"folders named {', '.join(key + '=…' for key in keys)} are not read as columns; write them into the files"]
 
 
+def describe_unread(paths: list[str], name: str, options: ReadOptions) -> list[str]:
+    """Describe the bytes of files that belong to no row: gaps, and entries of dictionaries that no cell has."""
+    found = [words for path in paths for words in describe_gaps(path)]
+    try:
+        unused = dict.fromkeys(column for path in paths for column in _with_unused_entries(path))
+    except (pa.ArrowException, OSError, ValueError, IndexError):
+        return [*found, "columns that cannot be read"]
+    if unused:
+        found.append(f"values that no row has in the dictionary of {listed(unused, 5)}")
+    return list(dict.fromkeys(found))
+
+
+def _with_unused_entries(path: str) -> Iterator[str]:
+    """The columns of text with a dictionary that holds an entry that no cell has."""
+    names = [column.name for column in pq.read_schema(path) if is_text(column.type)]
+    with pq.ParquetFile(path, read_dictionary=names) as opened:
+        for group in range(opened.num_row_groups):
+            for name in names:
+                column = opened.read_row_group(group, [name]).column(0)
+                if pa.types.is_dictionary(column.type) and column.num_chunks and not count_entries(column)[1].all():
+                    yield name
+
+
 def stored_parquet(file: Path) -> StoredBeside:
     """The metadata of a file and of its columns, and its columns of text with their dictionaries."""
     with pq.ParquetFile(file) as opened:
@@ -85,4 +109,5 @@ FORMAT = FileFormat(
     several_files=True,
     write={".parquet": write_parquet, ".pq": write_parquet},
     stored=stored_parquet,
+    describe_unread=describe_unread,
 )
