@@ -12,8 +12,8 @@ because people drawn from the model are equal slightly too often. The weighted m
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,29 +38,19 @@ EXPLANATION = Explanation(
     "process. The sample is grown by it to the population, several times, and the classes of its records are counted.",
     "The crowd model is this package's own; the process of each level: Pitman & Yor 1997.",
 )
-_REACH = 500_000  # smallest number of people that a sample is grown to, unless the population is smaller
-_TOTAL = 1_500_000  # number of people in all growths of one population together
-_FEWEST, _MOST = 3, 12  # number of growths
+_REACH = 200_000  # smallest number of people that a sample is grown to, unless the population is smaller
+_TOTAL = 200_000  # number of people in all growths of one population together
+_FEWEST, _MOST = 2, 6  # number of growths
 _TRIAL = 4  # the extrapolation is tested over the last factor of the growth
 _STEEPEST = 0.2  # largest correction by the test, in log-odds for every factor e of the population
 _KAPPA = 0.2  # weight of the grown population's κ, relative to the 1/F of the sample's records, on the log scale
-_LEFT_OUT = 3  # number of growths in which classes without each column are counted
-_LARGE, _FEWEST_OF_LARGE = 200_000, 2  # from this number of records on, two growths are enough
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SampleClasses:
-    """The classes of the sample's records in one grown population, by record."""
+class SampleClasses(NamedTuple):
+    """The classes of the sample's records in one population, by record."""
 
     inverse: Floats  # 1/F; its expectation if the population was extrapolated from the grown one
     unique: Floats  # 1 if the record is unique there, else 0; the chance of it if the population was extrapolated
-    low: NDArray[np.int64]  # F, or the lower end of its 95 % interval
-    high: NDArray[np.int64]  # F, or the upper end of its 95 % interval
-    # for each column of the model, F ÷ the number of people who share the values of all other columns; None if not
-    # requested
-    without: Floats | None = None
-    weights: Floats | None = None  # weight of each record in the means for a cluster sample; None for other samples
-    factor: float = 1.0  # factor on the means, which combines them with κ of the grown population
 
 
 class _Means(NamedTuple):
@@ -80,8 +70,9 @@ class CrowdEstimate:
     correctness: Floats  # B in each growth
     uniqueness: Floats  # share of the sample's records that are unique in the population, in each growth
     variance: float  # variance of 1/F among the records, on average over the growths
-    # the classes of the records in each growth; empty if they were not requested
-    growths: tuple[SampleClasses, ...] = ()
+    # for each column and record, F ÷ the number of people who share the values of all other columns, on average over
+    # the growths; None if not requested
+    shares_without: Floats | None = None
 
     @property
     def sample_to_population(self) -> float:
@@ -103,8 +94,7 @@ def people_grown(people: int, population: int) -> int:
 
 def count_growths(people: int, population: int) -> int:
     """Number of populations to grow: the larger they are, the fewer."""
-    fewest = _FEWEST_OF_LARGE if people > _LARGE else _FEWEST
-    return int(min(max(_TOTAL // people_grown(people, population), fewest), _MOST))
+    return int(min(max(_TOTAL // people_grown(people, population), _FEWEST), _MOST))
 
 
 def grow_sample(
@@ -112,8 +102,7 @@ def grow_sample(
     populations: Sequence[int],
     *,
     seed: Sequence[int],
-    keep: int | None = None,
-    leave_out: bool = False,
+    leave_out: int | None = None,
     progress: Progress = silent,
 ) -> dict[int, CrowdEstimate]:
     """Grow a sample to populations larger than it.
@@ -121,8 +110,7 @@ def grow_sample(
     One growth passes through all populations, and the estimate for one of them does not depend on the others.
 
     Args:
-        keep: the population for which the classes of all records are returned.
-        leave_out: True if the classes without each column are counted for `keep`.
+        leave_out: the population in which classes without each column are counted too; None for no such population.
 
     Returns:
         The estimate for each of the populations.
@@ -132,29 +120,28 @@ def grow_sample(
     counts = {size: count_growths(people, size) for size in wanted}
     start = Growth(model) if model.clusters is None else None
 
-    def grow_once(number: int) -> dict[int, SampleClasses | _Means]:
+    def grow_once(number: int) -> dict[int, tuple[_Means, Floats | None]]:
         sizes = [size for size in wanted if counts[size] > number]
         stops = {people_grown(people, size) for size in sizes}
         last = max(stops)
         trial_stop = max(last // _TRIAL, people) if sizes[-1] > last else 0
         trial: Extrapolation | None = None
-        estimates: dict[int, SampleClasses | _Means] = {}
+        estimates: dict[int, tuple[_Means, Floats | None]] = {}
         all_stops = sorted(stops | {trial_stop} - {0})
         grown_by_stop = grow_through(model, all_stops, seed=[*seed, number], start=start, progress=check)
         for stop, grown in zip(all_stops, grown_by_stop, strict=True):
             if stop == trial_stop:
                 trial = Extrapolation.of(grown)
-            sizes_from_stop = [one for one in sizes if people_grown(people, one) == stop]
+            shares = None
+            if leave_out is not None and stop == people_grown(people, leave_out):
+                shares = grown.sample_class_sizes / sizes_without(grown.values, np.arange(people))
+            sizes_from_stop = [size for size in sizes if people_grown(people, size) == stop]
             weights, factor = _cluster_weights(model, grown), _kappa_factor(model, grown)
             for size, classes in _classes_at(grown, sizes_from_stop, trial):
-                weighted = replace(classes, weights=weights, factor=factor)
-                estimates[size] = weighted if size == keep else _means_of(weighted)
-                if size == keep and leave_out and number < _LEFT_OUT:
-                    coarser = sizes_without(grown.values, np.arange(people))
-                    estimates[size] = replace(weighted, without=grown.sample_class_sizes / coarser)
+                estimates[size] = _means_of(classes, weights, factor), shares if size == leave_out else None
         return estimates
 
-    growths: list[dict[int, Any]] = []
+    growths: list[dict[int, tuple[_Means, Floats | None]]] = []
     total = max(counts.values())
     with stoppable_threads(2, progress) as (pool, tell, check):
         tell("growing the sample to the population", 0.0)
@@ -164,12 +151,11 @@ def grow_sample(
     return {size: _summarise(size, people, [growth[size] for growth in growths if size in growth]) for size in wanted}
 
 
-def _means_of(classes: SampleClasses) -> _Means:
-    inverse, unique, weights = classes.inverse, classes.unique, classes.weights
-    correctness = float(np.average(inverse, weights=weights))
-    variance = float(np.average((inverse - correctness) ** 2, weights=weights))
-    alone = float(np.average(unique, weights=weights))
-    return _Means(correctness * classes.factor, alone * classes.factor, variance)
+def _means_of(classes: SampleClasses, weights: Floats | None, factor: float) -> _Means:
+    """The means over the records; `factor` combines them with κ of the grown population."""
+    correctness = float(np.average(classes.inverse, weights=weights))
+    variance = float(np.average((classes.inverse - correctness) ** 2, weights=weights))
+    return _Means(correctness * factor, float(np.average(classes.unique, weights=weights)) * factor, variance)
 
 
 def _kappa_factor(model: CrowdModel, grown: GrownPopulation) -> float:
@@ -192,10 +178,11 @@ def _cluster_weights(model: CrowdModel, grown: GrownPopulation) -> Floats | None
     return weights
 
 
-def _summarise(size: int, people: int, estimates: Sequence[Any]) -> CrowdEstimate:
-    classes = tuple(one for one in estimates if isinstance(one, SampleClasses))
-    correctness, uniqueness, variance = np.array([_means_of(one) for one in classes] or estimates).T
-    return CrowdEstimate(size, people_grown(people, size), correctness, uniqueness, float(variance.mean()), classes)
+def _summarise(size: int, people: int, estimates: Sequence[tuple[_Means, Floats | None]]) -> CrowdEstimate:
+    correctness, uniqueness, variance = np.array([means for means, _ in estimates]).T
+    shares = [shares for _, shares in estimates if shares is not None]
+    without = np.mean(shares, axis=0) if shares else None
+    return CrowdEstimate(size, people_grown(people, size), correctness, uniqueness, float(variance.mean()), without)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -235,7 +222,7 @@ class Extrapolation:
         )
         inverse, unique = next(shares) / seen, next(shares)
         unique = np.where(seen == 1, np.clip(unique, np.maximum(2.0 * inverse - 1.0, 0.0), inverse), 0.0)
-        return SampleClasses(inverse[place], unique[place], later.low[place], later.high[place])
+        return SampleClasses(inverse[place], unique[place])
 
 
 def _classes_at(
@@ -250,7 +237,7 @@ def _classes_at(
     classes, extrapolation, slope = [], None, 0.0
     for size in sizes:
         if size == reached:
-            classes.append((size, SampleClasses(1.0 / counts, (counts == 1).astype(np.float64), counts, counts)))
+            classes.append((size, SampleClasses(1.0 / counts, (counts == 1).astype(np.float64))))
             continue
         if extrapolation is None:
             extrapolation = Extrapolation.of(grown)
