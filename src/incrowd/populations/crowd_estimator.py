@@ -4,9 +4,15 @@ To grow a sample means to add people drawn from the crowd model; one such simula
 sample is grown to at most `people_grown` people. For a larger population, a Pitman–Yor model of the grown population's
 class sizes (`Extrapolation`) gives the classes.
 
-The expectation of B of a random sample is κ(N), classes ÷ people. So a growth gives two estimates of B: the mean 1/F of
-the sample's records, and the κ of the grown population. The first is slightly too high. The second is slightly too low,
-because people drawn from the model are equal slightly too often. The weighted mean on the log scale is used.
+The expectation of B of a random sample is κ(N), classes ÷ people. So a growth gives two estimates of B.
+
+- The mean 1/F of the sample's records. It is slightly too high.
+- κ of the grown population. It is too low, because values drift: people drawn from the model are alike too often. But
+  the drift can be measured. A random part of the grown population with n people (`rarefied`, exact) should have the κ
+  of the sample. The difference of the two log-odds is added to κ(N). The κ of a sample in which few records are alike
+  is itself uncertain, so of D records that are not the first of their class, the share D/(D + 30) of it is added.
+
+The mean of the two on the log-odds scale is used.
 """
 
 from __future__ import annotations
@@ -21,6 +27,7 @@ from scipy.special import expit, logit
 
 from incrowd._support.progress import Progress, silent, stoppable_threads
 from incrowd.classes import ClassSizes
+from incrowd.curves import correctness_curve
 from incrowd.pitman_yor import Posterior, fit_class_sizes
 from incrowd.populations.class_growth import population_sizes
 from incrowd.populations.crowd_growth import GrownPopulation, Growth, grow_through, sizes_without
@@ -43,7 +50,7 @@ _TOTAL = 200_000  # number of people in all growths of one population together
 _FEWEST, _MOST = 2, 6  # number of growths
 _TRIAL = 4  # the extrapolation is tested over the last factor of the growth
 _STEEPEST = 0.2  # largest correction by the test, in log-odds for every factor e of the population
-_KAPPA = 0.2  # weight of the grown population's κ, relative to the 1/F of the sample's records, on the log scale
+_ALIKE = 30  # records beyond the first of their class from which half of the drift of κ is removed
 
 
 class SampleClasses(NamedTuple):
@@ -54,11 +61,13 @@ class SampleClasses(NamedTuple):
 
 
 class _Means(NamedTuple):
-    """B, uniqueness and the variance of 1/F in one grown population."""
+    """Means over the sample's records in one grown population."""
 
-    correctness: float
+    correctness: float  # B
     uniqueness: float
-    variance: float
+    variance: float  # of 1/F
+    by_stratum: Floats  # rows: the mean 1/F and the share of records unique in the population, for each stratum
+    shares_without: Floats | None  # as in `CrowdEstimate`
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,7 +81,8 @@ class CrowdEstimate:
     variance: float  # variance of 1/F among the records, on average over the growths
     # for each column and record, F ÷ the number of people who share the values of all other columns, on average over
     # the growths; None if not requested
-    shares_without: Floats | None = None
+    shares_without: Floats | None
+    by_stratum: Floats  # the mean 1/F (first row) and the share of unique records of each stratum
 
     @property
     def sample_to_population(self) -> float:
@@ -120,13 +130,13 @@ def grow_sample(
     counts = {size: count_growths(people, size) for size in wanted}
     start = Growth(model) if model.clusters is None else None
 
-    def grow_once(number: int) -> dict[int, tuple[_Means, Floats | None]]:
+    def grow_once(number: int) -> dict[int, _Means]:
         sizes = [size for size in wanted if counts[size] > number]
         stops = {people_grown(people, size) for size in sizes}
         last = max(stops)
         trial_stop = max(last // _TRIAL, people) if sizes[-1] > last else 0
         trial: Extrapolation | None = None
-        estimates: dict[int, tuple[_Means, Floats | None]] = {}
+        estimates: dict[int, _Means] = {}
         all_stops = sorted(stops | {trial_stop} - {0})
         grown_by_stop = grow_through(model, all_stops, seed=[*seed, number], start=start, progress=check)
         for stop, grown in zip(all_stops, grown_by_stop, strict=True):
@@ -136,12 +146,13 @@ def grow_sample(
             if leave_out is not None and stop == people_grown(people, leave_out):
                 shares = grown.sample_class_sizes / sizes_without(grown.values, np.arange(people))
             sizes_from_stop = [size for size in sizes if people_grown(people, size) == stop]
-            weights, factor = _cluster_weights(model, grown), _kappa_factor(model, grown)
+            weights, shift = _cluster_weights(model, grown), _kappa_shift(model, grown)
             for size, classes in _classes_at(grown, sizes_from_stop, trial):
-                estimates[size] = _means_of(classes, weights, factor), shares if size == leave_out else None
+                means = _means_of(model, classes, weights, shift)
+                estimates[size] = means._replace(shares_without=shares) if size == leave_out else means
         return estimates
 
-    growths: list[dict[int, tuple[_Means, Floats | None]]] = []
+    growths: list[dict[int, _Means]] = []
     total = max(counts.values())
     with stoppable_threads(2, progress) as (pool, tell, check):
         tell("growing the sample to the population", 0.0)
@@ -151,19 +162,36 @@ def grow_sample(
     return {size: _summarise(size, people, [growth[size] for growth in growths if size in growth]) for size in wanted}
 
 
-def _means_of(classes: SampleClasses, weights: Floats | None, factor: float) -> _Means:
-    """The means over the records; `factor` combines them with κ of the grown population."""
-    correctness = float(np.average(classes.inverse, weights=weights))
-    variance = float(np.average((classes.inverse - correctness) ** 2, weights=weights))
-    return _Means(correctness * factor, float(np.average(classes.unique, weights=weights)) * factor, variance)
+def _means_of(model: CrowdModel, classes: SampleClasses, weights: Floats | None, shift: float) -> _Means:
+    """The means over the records, with B shifted on the log-odds scale and uniqueness in proportion."""
+    mean = float(np.average(classes.inverse, weights=weights))
+    variance = float(np.average((classes.inverse - mean) ** 2, weights=weights))
+    correctness = float(expit(_log_odds(mean) + shift)) if shift else mean
+    uniqueness = float(np.average(classes.unique, weights=weights)) * correctness / mean
+    strata = model.codes[0] if model.hidden else np.zeros(model.people, dtype=np.int32)
+    records = np.bincount(strata)
+    by_stratum = np.stack([np.bincount(strata, weights=values) / records for values in classes])
+    return _Means(correctness, uniqueness, variance, by_stratum, None)
 
 
-def _kappa_factor(model: CrowdModel, grown: GrownPopulation) -> float:
-    """Factor on the means of the sample's records; 1 if sampling chances were unequal, because then B is not κ."""
+def _kappa_shift(model: CrowdModel, grown: GrownPopulation) -> float:
+    """Half the distance on the log-odds scale from the mean 1/F to κ of the grown population without its drift.
+
+    It is 0 if sampling chances were unequal, because then B is not κ.
+    """
     if model.hidden or model.clusters is not None:
-        return 1.0
-    kappa = grown.classes / grown.people
-    return float((kappa / np.mean(1.0 / grown.sample_class_sizes)) ** _KAPPA)
+        return 0.0
+    people, seen = model.people, model.class_sizes()
+    classes = float(np.sum(1.0 / seen))
+    rarefied = correctness_curve(ClassSizes.from_sizes(grown.class_sizes), np.array([people])).correctness[0]
+    alike = people - classes
+    drift = (_log_odds(classes / people) - _log_odds(float(rarefied))) * alike / (alike + _ALIKE)
+    kappa = _log_odds(grown.classes / grown.people) + drift
+    return 0.5 * (kappa - _log_odds(float(np.mean(1.0 / grown.sample_class_sizes))))
+
+
+def _log_odds(share: float) -> float:
+    return float(logit(min(max(share, 1e-9), 1.0 - 1e-9)))
 
 
 def _cluster_weights(model: CrowdModel, grown: GrownPopulation) -> Floats | None:
@@ -178,11 +206,17 @@ def _cluster_weights(model: CrowdModel, grown: GrownPopulation) -> Floats | None
     return weights
 
 
-def _summarise(size: int, people: int, estimates: Sequence[tuple[_Means, Floats | None]]) -> CrowdEstimate:
-    correctness, uniqueness, variance = np.array([means for means, _ in estimates]).T
-    shares = [shares for _, shares in estimates if shares is not None]
-    without = np.mean(shares, axis=0) if shares else None
-    return CrowdEstimate(size, people_grown(people, size), correctness, uniqueness, float(variance.mean()), without)
+def _summarise(size: int, people: int, growths: Sequence[_Means]) -> CrowdEstimate:
+    shares = [growth.shares_without for growth in growths if growth.shares_without is not None]
+    return CrowdEstimate(
+        size,
+        people_grown(people, size),
+        np.array([growth.correctness for growth in growths]),
+        np.array([growth.uniqueness for growth in growths]),
+        float(np.mean([growth.variance for growth in growths])),
+        np.mean(shares, axis=0) if shares else None,
+        np.mean([growth.by_stratum for growth in growths], axis=0),
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -249,7 +283,5 @@ def _classes_at(
 
 def _trial_error(trial: Extrapolation, reached: int, correctness: float) -> float:
     """The underestimate of `correctness` at `reached` people by `trial`, in log-odds for every factor e of growth."""
-    true, estimated = (
-        logit(min(one, 1.0 - 1e-9)) for one in (correctness, float(trial.classes_in(reached).inverse.mean()))
-    )
+    true, estimated = (_log_odds(share) for share in (correctness, float(trial.classes_in(reached).inverse.mean())))
     return float(np.clip((true - estimated) / np.log(reached / trial.people), -_STEEPEST, _STEEPEST))

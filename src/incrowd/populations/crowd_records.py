@@ -22,6 +22,7 @@ from scipy.special import expit, logit, nbdtrik
 
 from incrowd._support.distinct import first_places
 from incrowd.populations.class_growth import PopulationSizes
+from incrowd.populations.crowd_estimator import CrowdEstimate
 from incrowd.populations.crowd_growth import sizes_without
 from incrowd.populations.crowd_model import CrowdModel, join_codes
 from incrowd.special import Floats
@@ -66,7 +67,7 @@ def assess_records(
     *,
     correctness: float,
     uniqueness: float,
-    shares_without: Floats | None = None,
+    estimate: CrowdEstimate | None = None,
     leave_out: bool = False,
 ) -> EntryRisks:
     """The risk of every record.
@@ -75,7 +76,7 @@ def assess_records(
         population: size of the population, larger than the sample.
         correctness: B, to which the mean of the risks is raked.
         uniqueness: the share of records that are unique in the population, to which the mean of P(F = 1) is raked.
-        shares_without: for each column and record, F ÷ the size of its class without the column, if it was counted.
+        estimate: the growths of the sample; None if it was not grown.
         leave_out: estimate the risk without each column from the sample's classes, if it was not counted.
     """
     seen = model.class_sizes()
@@ -84,10 +85,15 @@ def assess_records(
     first = first_places(group)
     totals = correctness * seen.size, uniqueness * seen.size
     chances = _assess_groups(seen[first], (expected / odds)[first], odds[first])
-    raked = _rake_records(chances.risk * seen[first], chances.unique, seen[first], *totals, np.bincount(group))
-    risks = _with_ends(*raked, chances.low, chances.high).by_record(group)
-    if shares_without is not None:
-        return replace(risks, without=risks.risk * shares_without)
+    if estimate is not None and model.hidden:
+        chances = chances.by_record(group)
+        shares, unique = _rake_strata(model, estimate, seen, chances)
+        risks = _with_ends(*_rake_records(shares, unique, seen, *totals), chances.low, chances.high)
+    else:  # records of one group have one risk
+        raked = _rake_records(chances.risk * seen[first], chances.unique, seen[first], *totals, np.bincount(group))
+        risks = _with_ends(*raked, chances.low, chances.high).by_record(group)
+    if estimate is not None and estimate.shares_without is not None:
+        return replace(risks, without=risks.risk * estimate.shares_without)
     if leave_out:
         return replace(risks, without=_risk_without(model, risks.risk, seen, np.arange(model.people)))
     return risks
@@ -110,6 +116,24 @@ def _with_ends(risk: Floats, unique: Floats, low: Floats, high: Floats, without:
     """
     high = np.where(unique > _TAIL, 1.0, np.maximum(high, risk))
     return EntryRisks(risk, unique, np.minimum(low, risk), high, without)
+
+
+def _rake_strata(
+    model: CrowdModel, estimate: CrowdEstimate, seen: NDArray[np.int64], chances: EntryRisks
+) -> tuple[Floats, Floats]:
+    """E[f/F] and P(F = 1) of every record, raked to the growths' means of its stratum.
+
+    Equal records have one F, even if they are in different strata.
+    """
+    risk, alone = np.empty(seen.size), np.empty(seen.size)
+    for stratum, (correctness, uniqueness) in enumerate(estimate.by_stratum.T):
+        own = model.codes[0] == stratum
+        count = np.count_nonzero(own)
+        shares = chances.risk[own] * seen[own]
+        risk[own], alone[own] = _rake_records(
+            shares, chances.unique[own], seen[own], correctness * count, uniqueness * count
+        )
+    return model.mean_of_class(risk) * seen, np.where(seen == 1, model.mean_of_class(alone), 0.0)
 
 
 def _number_groups(seen: NDArray[np.int64], evidence: Floats, odds: Floats) -> NDArray[np.int64]:

@@ -115,7 +115,7 @@ def _add_highest(
             sample.crowd_model,
             risk.population,
             **_averages(sample, risk),
-            shares_without=None if crowd is None else crowd.shares_without,
+            estimate=crowd,
             leave_out=leave_out,
         )
     elif risk.method not in ("combined", "crowd", "posterior"):
