@@ -107,7 +107,7 @@ def risk_curve(
         quasi_identifiers: the columns an attacker knows.
         person: the column that identifies the person of each record, if people have several.
         seed: seed of the synthetic population.
-        drawn: number of synthetic people, between one and five million; by default the largest population, within
+        drawn: number of synthetic people, between 200,000 and five million; by default the largest population, within
             this range.
         progress: progress callback.
 

@@ -3,9 +3,9 @@
 The crowd model uses whole records and needs a large sample. The *anchored* copula uses pairs of columns only; a few
 hundred records are enough for it. The weighted mean of the two is taken on the log scale,
 
-    log B = (1 − v) log crowd + v log anchored,     v = max(0, 150/(n + 150) − 0.05),
+    log B = (1 − v) log crowd + v log anchored,     v = max(0, 300/(n + 300) − 0.05),
 
-so that the copula has weight one half at 120 records and 0 from 2 850 on. Uniqueness follows from B: the last person
+so that the copula has weight one half at 245 records and 0 from 5 700 on. Uniqueness follows from B: the last person
 added is unique if they add a class, so Ξ(N) = d(N B)/dN = B (1 + d log B/d log N). The factor in brackets is the share
 of classes that hold one person. The two estimates of this factor are averaged; an average of two estimates of Ξ would
 not be consistent with B.
@@ -58,7 +58,7 @@ ASSUMPTIONS = (
     "from the sample to the population correctness falls as in a normal copula of the columns, "
     "as far as the class sizes do not say otherwise",
 )
-SMALL = 150
+SMALL = 300
 """Number of records at which crowd model and copula have about equal weights."""
 
 LEAST_WEIGHT = 0.05

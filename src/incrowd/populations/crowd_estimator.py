@@ -4,16 +4,22 @@ To grow a sample means to add people drawn from the crowd model; one such simula
 sample is grown to at most `people_grown` people. For a larger population, a Pitman–Yor model of the grown population's
 class sizes (`Extrapolation`) gives the classes.
 
-The expectation of B of a random sample is κ(N), classes ÷ people. So a growth gives two estimates of B: the mean 1/F of
-the sample's records, and the κ of the grown population. The first is slightly too high. The second is slightly too low,
-because people drawn from the model are equal slightly too often. The weighted mean on the log scale is used.
+The expectation of B of a random sample is κ(N), classes ÷ people. So a growth gives two estimates of B.
+
+- The mean 1/F of the sample's records. It is slightly too high.
+- κ of the grown population. It is too low, because values drift: people drawn from the model are alike too often. But
+  the drift can be measured. A random part of the grown population with n people (`rarefied`, exact) should have the κ
+  of the sample. The difference of the two log-odds is added to κ(N). The κ of a sample in which few records are alike
+  is itself uncertain, so of D records that are not the first of their class, the share D/(D + 30) of it is added.
+
+The mean of the two on the log-odds scale is used.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +27,7 @@ from scipy.special import expit, logit
 
 from incrowd._support.progress import Progress, silent, stoppable_threads
 from incrowd.classes import ClassSizes
+from incrowd.curves import correctness_curve
 from incrowd.pitman_yor import Posterior, fit_class_sizes
 from incrowd.populations.class_growth import population_sizes
 from incrowd.populations.crowd_growth import GrownPopulation, Growth, grow_through, sizes_without
@@ -38,37 +45,29 @@ EXPLANATION = Explanation(
     "process. The sample is grown by it to the population, several times, and the classes of its records are counted.",
     "The crowd model is this package's own; the process of each level: Pitman & Yor 1997.",
 )
-_REACH = 500_000  # smallest number of people that a sample is grown to, unless the population is smaller
-_TOTAL = 1_500_000  # number of people in all growths of one population together
-_FEWEST, _MOST = 3, 12  # number of growths
+_REACH = 200_000  # smallest number of people that a sample is grown to, unless the population is smaller
+_TOTAL = 200_000  # number of people in all growths of one population together
+_FEWEST, _MOST = 2, 6  # number of growths
 _TRIAL = 4  # the extrapolation is tested over the last factor of the growth
 _STEEPEST = 0.2  # largest correction by the test, in log-odds for every factor e of the population
-_KAPPA = 0.2  # weight of the grown population's κ, relative to the 1/F of the sample's records, on the log scale
-_LEFT_OUT = 3  # number of growths in which classes without each column are counted
-_LARGE, _FEWEST_OF_LARGE = 200_000, 2  # from this number of records on, two growths are enough
+_ALIKE = 30  # records beyond the first of their class from which half of the drift of κ is removed
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SampleClasses:
-    """The classes of the sample's records in one grown population, by record."""
+class SampleClasses(NamedTuple):
+    """The classes of the sample's records in one population, by record."""
 
     inverse: Floats  # 1/F; its expectation if the population was extrapolated from the grown one
     unique: Floats  # 1 if the record is unique there, else 0; the chance of it if the population was extrapolated
-    low: NDArray[np.int64]  # F, or the lower end of its 95 % interval
-    high: NDArray[np.int64]  # F, or the upper end of its 95 % interval
-    # for each column of the model, F ÷ the number of people who share the values of all other columns; None if not
-    # requested
-    without: Floats | None = None
-    weights: Floats | None = None  # weight of each record in the means for a cluster sample; None for other samples
-    factor: float = 1.0  # factor on the means, which combines them with κ of the grown population
 
 
 class _Means(NamedTuple):
-    """B, uniqueness and the variance of 1/F in one grown population."""
+    """Means over the sample's records in one grown population."""
 
-    correctness: float
+    correctness: float  # B
     uniqueness: float
-    variance: float
+    variance: float  # of 1/F
+    by_stratum: Floats  # rows: the mean 1/F and the share of records unique in the population, for each stratum
+    shares_without: Floats | None  # as in `CrowdEstimate`
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,8 +79,10 @@ class CrowdEstimate:
     correctness: Floats  # B in each growth
     uniqueness: Floats  # share of the sample's records that are unique in the population, in each growth
     variance: float  # variance of 1/F among the records, on average over the growths
-    # the classes of the records in each growth; empty if they were not requested
-    growths: tuple[SampleClasses, ...] = ()
+    # for each column and record, F ÷ the number of people who share the values of all other columns, on average over
+    # the growths; None if not requested
+    shares_without: Floats | None
+    by_stratum: Floats  # the mean 1/F (first row) and the share of unique records of each stratum
 
     @property
     def sample_to_population(self) -> float:
@@ -103,8 +104,7 @@ def people_grown(people: int, population: int) -> int:
 
 def count_growths(people: int, population: int) -> int:
     """Number of populations to grow: the larger they are, the fewer."""
-    fewest = _FEWEST_OF_LARGE if people > _LARGE else _FEWEST
-    return int(min(max(_TOTAL // people_grown(people, population), fewest), _MOST))
+    return int(min(max(_TOTAL // people_grown(people, population), _FEWEST), _MOST))
 
 
 def grow_sample(
@@ -112,8 +112,7 @@ def grow_sample(
     populations: Sequence[int],
     *,
     seed: Sequence[int],
-    keep: int | None = None,
-    leave_out: bool = False,
+    leave_out: int | None = None,
     progress: Progress = silent,
 ) -> dict[int, CrowdEstimate]:
     """Grow a sample to populations larger than it.
@@ -121,8 +120,7 @@ def grow_sample(
     One growth passes through all populations, and the estimate for one of them does not depend on the others.
 
     Args:
-        keep: the population for which the classes of all records are returned.
-        leave_out: True if the classes without each column are counted for `keep`.
+        leave_out: the population in which classes without each column are counted too; None for no such population.
 
     Returns:
         The estimate for each of the populations.
@@ -132,29 +130,29 @@ def grow_sample(
     counts = {size: count_growths(people, size) for size in wanted}
     start = Growth(model) if model.clusters is None else None
 
-    def grow_once(number: int) -> dict[int, SampleClasses | _Means]:
+    def grow_once(number: int) -> dict[int, _Means]:
         sizes = [size for size in wanted if counts[size] > number]
         stops = {people_grown(people, size) for size in sizes}
         last = max(stops)
         trial_stop = max(last // _TRIAL, people) if sizes[-1] > last else 0
         trial: Extrapolation | None = None
-        estimates: dict[int, SampleClasses | _Means] = {}
+        estimates: dict[int, _Means] = {}
         all_stops = sorted(stops | {trial_stop} - {0})
         grown_by_stop = grow_through(model, all_stops, seed=[*seed, number], start=start, progress=check)
         for stop, grown in zip(all_stops, grown_by_stop, strict=True):
             if stop == trial_stop:
                 trial = Extrapolation.of(grown)
-            sizes_from_stop = [one for one in sizes if people_grown(people, one) == stop]
-            weights, factor = _cluster_weights(model, grown), _kappa_factor(model, grown)
+            shares = None
+            if leave_out is not None and stop == people_grown(people, leave_out):
+                shares = grown.sample_class_sizes / sizes_without(grown.values, np.arange(people))
+            sizes_from_stop = [size for size in sizes if people_grown(people, size) == stop]
+            weights, shift = _cluster_weights(model, grown), _kappa_shift(model, grown)
             for size, classes in _classes_at(grown, sizes_from_stop, trial):
-                weighted = replace(classes, weights=weights, factor=factor)
-                estimates[size] = weighted if size == keep else _means_of(weighted)
-                if size == keep and leave_out and number < _LEFT_OUT:
-                    coarser = sizes_without(grown.values, np.arange(people))
-                    estimates[size] = replace(weighted, without=grown.sample_class_sizes / coarser)
+                means = _means_of(model, classes, weights, shift)
+                estimates[size] = means._replace(shares_without=shares) if size == leave_out else means
         return estimates
 
-    growths: list[dict[int, Any]] = []
+    growths: list[dict[int, _Means]] = []
     total = max(counts.values())
     with stoppable_threads(2, progress) as (pool, tell, check):
         tell("growing the sample to the population", 0.0)
@@ -164,20 +162,36 @@ def grow_sample(
     return {size: _summarise(size, people, [growth[size] for growth in growths if size in growth]) for size in wanted}
 
 
-def _means_of(classes: SampleClasses) -> _Means:
-    inverse, unique, weights = classes.inverse, classes.unique, classes.weights
-    correctness = float(np.average(inverse, weights=weights))
-    variance = float(np.average((inverse - correctness) ** 2, weights=weights))
-    alone = float(np.average(unique, weights=weights))
-    return _Means(correctness * classes.factor, alone * classes.factor, variance)
+def _means_of(model: CrowdModel, classes: SampleClasses, weights: Floats | None, shift: float) -> _Means:
+    """The means over the records, with B shifted on the log-odds scale and uniqueness in proportion."""
+    mean = float(np.average(classes.inverse, weights=weights))
+    variance = float(np.average((classes.inverse - mean) ** 2, weights=weights))
+    correctness = float(expit(_log_odds(mean) + shift)) if shift else mean
+    uniqueness = float(np.average(classes.unique, weights=weights)) * correctness / mean
+    strata = model.codes[0] if model.hidden else np.zeros(model.people, dtype=np.int32)
+    records = np.bincount(strata)
+    by_stratum = np.stack([np.bincount(strata, weights=values) / records for values in classes])
+    return _Means(correctness, uniqueness, variance, by_stratum, None)
 
 
-def _kappa_factor(model: CrowdModel, grown: GrownPopulation) -> float:
-    """Factor on the means of the sample's records; 1 if sampling chances were unequal, because then B is not κ."""
+def _kappa_shift(model: CrowdModel, grown: GrownPopulation) -> float:
+    """Half the distance on the log-odds scale from the mean 1/F to κ of the grown population without its drift.
+
+    It is 0 if sampling chances were unequal, because then B is not κ.
+    """
     if model.hidden or model.clusters is not None:
-        return 1.0
-    kappa = grown.classes / grown.people
-    return float((kappa / np.mean(1.0 / grown.sample_class_sizes)) ** _KAPPA)
+        return 0.0
+    people, seen = model.people, model.class_sizes()
+    classes = float(np.sum(1.0 / seen))
+    rarefied = correctness_curve(ClassSizes.from_sizes(grown.class_sizes), np.array([people])).correctness[0]
+    alike = people - classes
+    drift = (_log_odds(classes / people) - _log_odds(float(rarefied))) * alike / (alike + _ALIKE)
+    kappa = _log_odds(grown.classes / grown.people) + drift
+    return 0.5 * (kappa - _log_odds(float(np.mean(1.0 / grown.sample_class_sizes))))
+
+
+def _log_odds(share: float) -> float:
+    return float(logit(min(max(share, 1e-9), 1.0 - 1e-9)))
 
 
 def _cluster_weights(model: CrowdModel, grown: GrownPopulation) -> Floats | None:
@@ -192,10 +206,17 @@ def _cluster_weights(model: CrowdModel, grown: GrownPopulation) -> Floats | None
     return weights
 
 
-def _summarise(size: int, people: int, estimates: Sequence[Any]) -> CrowdEstimate:
-    classes = tuple(one for one in estimates if isinstance(one, SampleClasses))
-    correctness, uniqueness, variance = np.array([_means_of(one) for one in classes] or estimates).T
-    return CrowdEstimate(size, people_grown(people, size), correctness, uniqueness, float(variance.mean()), classes)
+def _summarise(size: int, people: int, growths: Sequence[_Means]) -> CrowdEstimate:
+    shares = [growth.shares_without for growth in growths if growth.shares_without is not None]
+    return CrowdEstimate(
+        size,
+        people_grown(people, size),
+        np.array([growth.correctness for growth in growths]),
+        np.array([growth.uniqueness for growth in growths]),
+        float(np.mean([growth.variance for growth in growths])),
+        np.mean(shares, axis=0) if shares else None,
+        np.mean([growth.by_stratum for growth in growths], axis=0),
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -235,7 +256,7 @@ class Extrapolation:
         )
         inverse, unique = next(shares) / seen, next(shares)
         unique = np.where(seen == 1, np.clip(unique, np.maximum(2.0 * inverse - 1.0, 0.0), inverse), 0.0)
-        return SampleClasses(inverse[place], unique[place], later.low[place], later.high[place])
+        return SampleClasses(inverse[place], unique[place])
 
 
 def _classes_at(
@@ -250,7 +271,7 @@ def _classes_at(
     classes, extrapolation, slope = [], None, 0.0
     for size in sizes:
         if size == reached:
-            classes.append((size, SampleClasses(1.0 / counts, (counts == 1).astype(np.float64), counts, counts)))
+            classes.append((size, SampleClasses(1.0 / counts, (counts == 1).astype(np.float64))))
             continue
         if extrapolation is None:
             extrapolation = Extrapolation.of(grown)
@@ -262,7 +283,5 @@ def _classes_at(
 
 def _trial_error(trial: Extrapolation, reached: int, correctness: float) -> float:
     """The underestimate of `correctness` at `reached` people by `trial`, in log-odds for every factor e of growth."""
-    true, estimated = (
-        logit(min(one, 1.0 - 1e-9)) for one in (correctness, float(trial.classes_in(reached).inverse.mean()))
-    )
+    true, estimated = (_log_odds(share) for share in (correctness, float(trial.classes_in(reached).inverse.mean())))
     return float(np.clip((true - estimated) / np.log(reached / trial.people), -_STEEPEST, _STEEPEST))

@@ -1,15 +1,13 @@
-"""Risk of every record from its own values: means over the grown populations, smoothed, and raked to the totals.
+"""Risk of every record from its own values, by the crowd model, raked to the totals.
 
-Twelve growths say little about one record, so their mean is combined with the crowd model's probability G that the next
-person has the record's values. If k further people do not have them, this probability falls to G n/(n + k), like that
-of a class with a gamma distribution of shape a = nG. So
+The model has the probability G that the next person has the record's values. If k further people do not have them, this
+probability falls to G n/(n + k), like that of a class with a gamma distribution of shape a = nG. So
 
     F = f + NB(a, r),   r = (N − n)/n,   P(F = 1 | f = 1) = (1 + r)^−a,
     E[1/F] = ∫ t^(f−1) (1 + r (1 − t))^−a dt   from 0 to 1.
 
-These probabilities are raked to the totals of the growths, and averaged with each record's mean over the growths, with
-the weight of `_CHANCES` growths. Then the log-odds of all records are shifted by one amount, so that they add up to the
-estimates of B and of uniqueness (raking). For a sample too large to be grown, the probabilities are used alone.
+Then the log-odds of all records are shifted by one amount, so that they add up to the estimates of B and of uniqueness
+(raking).
 """
 
 from __future__ import annotations
@@ -29,8 +27,6 @@ from incrowd.populations.crowd_growth import sizes_without
 from incrowd.populations.crowd_model import CrowdModel, join_codes
 from incrowd.special import Floats
 
-_CHANCES = 12.0  # weight of the model's probabilities, in growths
-_ALIKE = 200  # number of similar records whose class sizes are pooled for their intervals
 _STEP = 0.02  # width of the groups of log a and log r within which records get one risk
 _CERTAIN = 60.0  # a and E[F] from which E[1/F] is computed from mean and variance
 _TAIL = 0.025  # probability of each tail outside the 95 % interval
@@ -80,25 +76,27 @@ def assess_records(
         population: size of the population, larger than the sample.
         correctness: B, to which the mean of the risks is raked.
         uniqueness: the share of records that are unique in the population, to which the mean of P(F = 1) is raked.
-        estimate: the growths, with the classes of all records; None if the sample was not grown.
-        leave_out: if the sample was not grown, estimate the risk without each column from the sample's classes.
+        estimate: the growths of the sample; None if it was not grown.
+        leave_out: estimate the risk without each column from the sample's classes, if it was not counted.
     """
     seen = model.class_sizes()
     expected, odds = model.people_to_come(population)
     group = _number_groups(seen, expected / odds, odds)
     first = first_places(group)
-    chances = _assess_groups(seen[first], (expected / odds)[first], odds[first])
     totals = correctness * seen.size, uniqueness * seen.size
-    if estimate is None:  # records of one group have one risk
+    chances = _assess_groups(seen[first], (expected / odds)[first], odds[first])
+    if estimate is not None and model.hidden:
+        chances = chances.by_record(group)
+        shares, unique = _rake_strata(model, estimate, seen, chances)
+        risks = _with_ends(*_rake_records(shares, unique, seen, *totals), chances.low, chances.high)
+    else:  # records of one group have one risk
         raked = _rake_records(chances.risk * seen[first], chances.unique, seen[first], *totals, np.bincount(group))
-        records = _with_ends(*raked, chances.low, chances.high).by_record(group)
-        without = _risk_without(model, records.risk, seen, np.arange(model.people)) if leave_out else None
-        return replace(records, without=without)
-    shares, unique = _draw_to_chances(estimate, model, seen, chances.by_record(group))
-    risk, unique = _rake_records(shares, unique, seen, *totals)
-    parts = [growth.without for growth in estimate.growths if growth.without is not None]
-    without = risk * np.mean(parts, axis=0) if parts else None
-    return _with_ends(risk, unique, *_intervals(estimate, expected, seen), without)
+        risks = _with_ends(*raked, chances.low, chances.high).by_record(group)
+    if estimate is not None and estimate.shares_without is not None:
+        return replace(risks, without=risks.risk * estimate.shares_without)
+    if leave_out:
+        return replace(risks, without=_risk_without(model, risks.risk, seen, np.arange(model.people)))
+    return risks
 
 
 def assess_class_sizes(
@@ -114,38 +112,28 @@ def assess_class_sizes(
 def _with_ends(risk: Floats, unique: Floats, low: Floats, high: Floats, without: Any = None) -> EntryRisks:
     """The entries with intervals extended to contain their risk.
 
-    If P(F = 1) is above the tail probability, the upper end is 1, even if no growth showed it.
+    If P(F = 1) is above the tail probability, the upper end is 1.
     """
     high = np.where(unique > _TAIL, 1.0, np.maximum(high, risk))
     return EntryRisks(risk, unique, np.minimum(low, risk), high, without)
 
 
-def _draw_to_chances(
-    estimate: CrowdEstimate, model: CrowdModel, seen: NDArray[np.int64], chances: EntryRisks
+def _rake_strata(
+    model: CrowdModel, estimate: CrowdEstimate, seen: NDArray[np.int64], chances: EntryRisks
 ) -> tuple[Floats, Floats]:
-    """E[f/F] and P(F = 1): means over the growths, averaged with the model's probabilities.
+    """E[f/F] and P(F = 1) of every record, raked to the growths' means of its stratum.
 
-    Within each stratum, the probabilities are first raked to the totals of the growths.
+    Equal records have one F, even if they are in different strata.
     """
-    count = len(estimate.growths)
-    inverse, unique = (
-        np.sum([getattr(growth, name) for growth in estimate.growths], axis=0) for name in ("inverse", "unique")
-    )
     risk, alone = np.empty(seen.size), np.empty(seen.size)
-    strata = model.codes[0] if model.hidden else np.zeros(seen.size, dtype=np.int32)
-    for stratum in range(int(strata.max()) + 1):
-        own = strata == stratum
+    for stratum, (correctness, uniqueness) in enumerate(estimate.by_stratum.T):
+        own = model.codes[0] == stratum
+        count = np.count_nonzero(own)
+        shares = chances.risk[own] * seen[own]
         risk[own], alone[own] = _rake_records(
-            chances.risk[own] * seen[own],
-            chances.unique[own],
-            seen[own],
-            float(inverse[own].sum()) / count,
-            float(unique[own].sum()) / count,
+            shares, chances.unique[own], seen[own], correctness * count, uniqueness * count
         )
-    if model.hidden:  # equal records have one F, even if they are in different strata
-        risk, alone = model.mean_of_class(risk), model.mean_of_class(alone)
-    shares = (inverse + _CHANCES * risk) / (count + _CHANCES) * seen
-    return shares, np.where(seen == 1, (unique + _CHANCES * alone) / (count + _CHANCES), 0.0)
+    return model.mean_of_class(risk) * seen, np.where(seen == 1, model.mean_of_class(alone), 0.0)
 
 
 def _number_groups(seen: NDArray[np.int64], evidence: Floats, odds: Floats) -> NDArray[np.int64]:
@@ -250,26 +238,3 @@ def _rake(shares: Floats, scale: Floats, total: float) -> Floats:
 
     moved: Floats = expit(odds + brentq(excess, -60.0, 60.0, xtol=1e-12))
     return moved
-
-
-def _intervals(estimate: CrowdEstimate, likely: Floats, seen: NDArray[np.int64]) -> tuple[Floats, Floats]:
-    """Ends of the 95 % interval of 1/F, from pooled growths of records with similar class sizes and probabilities."""
-    group = np.where(seen < 8, seen, np.floor(np.log2(seen)) + 5.0)
-    low, high = np.empty(seen.size), np.empty(seen.size)
-    lows = np.stack([growth.low for growth in estimate.growths]) / seen
-    highs = np.stack([growth.high for growth in estimate.growths]) / seen
-    order = np.lexsort((likely, group))
-    for members in np.split(order, np.flatnonzero(np.diff(group[order])) + 1):
-        for records in _equal_parts(members, max(1, members.size // _ALIKE)):
-            pooled_lows, pooled_highs = (np.hstack(list(ends[:, records])) for ends in (lows, highs))
-            high[records] = 1.0 / np.quantile(pooled_lows, _TAIL, axis=1, keepdims=True)
-            low[records] = 1.0 / np.quantile(pooled_highs, 1.0 - _TAIL, axis=1, keepdims=True)
-    return low / seen, high / seen
-
-
-def _equal_parts(members: NDArray[np.int64], parts: int) -> list[NDArray[np.int64]]:
-    """Parts of about equal size as rows of at most two matrices: first the longer parts, as in `np.array_split`."""
-    size, longer = divmod(members.size, parts)
-    split = longer * (size + 1)
-    blocks = (members[:split].reshape(longer, size + 1), members[split:].reshape(parts - longer, size))
-    return [block for block in blocks if block.size]

@@ -40,7 +40,7 @@ from incrowd.populations.sample import Sample, settle_population
 from incrowd.wording import percent
 
 EstimatorName = Literal["combined", "crowd", "posterior", "anchored", "gaussian", "dvine", "average"]
-FEWEST_DRAWN = 1_000_000
+FEWEST_DRAWN = 200_000
 """Smallest number of synthetic people for estimates for several populations."""
 
 
@@ -109,14 +109,13 @@ def _add_highest(
     if risk.population == risk.people:
         highest = 1.0 / int(sample.sizes.sizes[0])
         return replace(risk, highest=highest, highest_interval=(highest, highest)), None
-    is_grown = crowd is not None and len(crowd.growths) > 0
     records = None
-    if is_grown or (risk.method == "combined" and sample.is_modelled_ungrown()):
+    if crowd is not None or (risk.method == "combined" and sample.is_modelled_ungrown()):
         records = assess_records(
             sample.crowd_model,
             risk.population,
             **_averages(sample, risk),
-            estimate=crowd if is_grown else None,
+            estimate=crowd,
             leave_out=leave_out,
         )
     elif risk.method not in ("combined", "crowd", "posterior"):
@@ -158,7 +157,7 @@ def estimate_risks(
     """The combined estimate for each of the populations `at`, fitted once.
 
     One growth of the sample passes through all populations, and one synthetic population is evaluated at every N. It
-    has `drawn` people, between one and five million; by default the largest population, within this range. For the
+    has `drawn` people, between 200,000 and five million; by default the largest population, within this range. For the
     sample's own population the estimate equals that of `estimate_risk`, and `tell` adds its `telling_columns`.
     """
     if not at:
@@ -336,8 +335,7 @@ def _by_crowd(sample: Sample, options: FitOptions) -> MethodEstimate:
         sample.crowd_model,
         [population],
         seed=[options.seed],
-        keep=population,
-        leave_out=options.leave_out,
+        leave_out=population if options.leave_out else None,
         progress=options.progress,
     )[population]
     return estimate_from_crowd(sample, crowd, None)

@@ -159,8 +159,7 @@ class FittedSample:
                 sample.crowd_model,
                 larger,
                 seed=[options.seed],
-                keep=sample.population,
-                leave_out=options.leave_out,
+                leave_out=sample.population if options.leave_out else None,
                 progress=part(options.progress, 0.0, 0.7),
             )
         with ThreadPoolExecutor(1) as pool:
