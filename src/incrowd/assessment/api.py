@@ -45,6 +45,7 @@ def assess(
     identifiers: Sequence[str] = (),
     drop: Sequence[str] = (),
     other: Sequence[str] = (),
+    need: Sequence[str] = (),
     population: int | None = None,
     recipient: str = "public",
     threshold: float | None = None,
@@ -80,6 +81,7 @@ def assess(
         identifiers: direct identifiers, in addition to those that are recognised.
         drop: columns to leave out of the release; while the table holds them the answer is no.
         other: columns that nobody outside can know and that harm nobody, whatever they look like.
+        need: columns that an advised release must keep: larger classes are tried instead of leaving them out.
         population: the number of people that the table was drawn from.
         recipient: who is to get the table, one of `incrowd.recipients.RECIPIENTS`; sets the limits.
         threshold: a limit on the average risk, in place of the recipient's.
@@ -152,6 +154,8 @@ def assess_question(
     drawn_by = [name for name in (question.strata, question.cluster) if name is not None]
     if drawn_by:
         table.require(drawn_by, "stratum and cluster columns")
+    if question.need:
+        table.require(question.need, "columns that must stay")
     work = _begin(table, question, progress, original, given)
     work.question_file = question_file
     work.pending = {section.name for section in SECTIONS if section.is_asked is not None and section.is_asked(work)}

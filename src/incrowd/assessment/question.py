@@ -34,7 +34,7 @@ class Question:
 
     - Two questions for each column: `quasi_identifiers` can be known to others, `sensitive` ones would harm somebody if
       they were learned; a column may be both, and `other` columns are neither. `identifiers` name people, `drop`
-      columns are to be left out. None to take what names and values suggest, which is no answer.
+      columns are to be left out, and `need` columns must stay in an advised release. None to take what names and values suggest, which is no answer.
     - Sample: `population` is the number of people that the table was drawn from; otherwise it is the sum of the column
       `weights`. `strata` and `cluster` are columns of the sampling design; they may have a role as well.
     - Limits: `recipient` (None is "public") sets the limits on the risk, unless `threshold` and `highest` do. `rules`
@@ -64,6 +64,9 @@ class Question:
     identifiers: Sequence[str] = columns("Columns that name people, besides those that look so.", typed="identifier")
     drop: Sequence[str] = columns("Columns to leave out of the release, whatever they hold.")
     other: Sequence[str] = columns("Columns that are neither: nobody outside can know them, and they harm nobody.")
+    need: Sequence[str] = decide(
+        "columns", "Columns that the advised release must keep; larger classes are tried instead.", default=()
+    )
     population: int | None = decide("people", "How many people the table was drawn from: 60000000, 6e7.")
     recipient: str | None = decide("text", f"Who is to get it: {choices()}.")
     threshold: float | None = decide("share", "Another limit on the average risk than the recipient's: 0.2 or 20%.")
@@ -223,6 +226,7 @@ class Question:
             identifiers=(),
             drop=(),
             other=remaining(self.other),
+            need=(),
             person=next(iter(remaining([self.person])), None),
             weights=next(iter(remaining([self.weights])), None),
             secrets=[text for text in self.secrets if parse_secret(text)[0] not in removed],

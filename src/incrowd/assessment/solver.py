@@ -165,7 +165,8 @@ class _Search:
         def try_size(k: int) -> Attempt | Failed:
             try:
                 l = self.options.get("l")  # noqa: E741
-                plan = Plan(k, self._telling, l, secrets, asked_l=l, demanded=secrets)
+                needed = tuple(self.question.need)
+                plan = Plan(k, self._telling, l, secrets, needed, asked_l=l, demanded=secrets)
                 outcome = find_way(plan, attempt, sizes[0])
             except TimeIsUpError:
                 return Failed("the time is up", rules_out_all_sizes=True)

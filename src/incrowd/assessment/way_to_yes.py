@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import count
@@ -23,6 +23,7 @@ from incrowd.assessment.search import (
     Attempt,
     Cost,
     Failed,
+    Found,
     find_least,
     find_way,
     size_held,
@@ -47,23 +48,17 @@ def way_to_yes(work: AssessmentState) -> Action:
     Columns that nobody judged and columns that name people are left out of the release. `incrowd.assessment.search`
     says what is tried and which way is taken.
     """
-    sizes = _sizes_to_try(work)
-    trials: dict[int, float] = {}
-
-    def try_size(k: int) -> Attempt | Failed:
-        def follow(doing: str, done: float) -> None:
-            trials[k] = done
-            work.search_progress(f"trying classes of {k}: {doing}", 1 - _LEFT ** sum(trials.values()))
-
-        if work.until is not None and time.monotonic() >= work.until:
-            return Failed("the time is up", rules_out_all_sizes=True)
-        return _try_size(work, k, follow)
-
     work.search_progress("trying protections", 0.0)
-    # one after the other: a trial keeps both cores busy, and one that turns out not to be needed is wasted
-    found = find_least(sizes, 0, try_size)
+    needed = work.question.need
+    found = _search(work, needed)
     if found.way is not None:
         return _protect_action(work, found.way)
+    if needed and (nearest := _search(work, ()).way) is not None:
+        gone = [name for name in needed if name in nearest.plan.removed]
+        action = _protect_action(work, nearest)
+        return replace(
+            action, sentence=f"No protection that was tried keeps {listed(gone)}. The nearest: {action.sentence}"
+        )
     questions = (failed.verdict.row_question for failed in found.failures if failed.verdict is not None)
     if asked := next(filter(None, questions), None):
         return Action(f"Say what a row is before it is protected. {asked.sentence}.", asked.hint)
@@ -73,7 +68,24 @@ def way_to_yes(work: AssessmentState) -> Action:
     )
 
 
-def _try_size(work: AssessmentState, k: int, progress: Progress) -> Attempt | Failed:
+def _search(work: AssessmentState, needed: Sequence[str]) -> Found:
+    """The least protection that passes and keeps the needed columns."""
+    trials: dict[int, float] = {}
+
+    def try_size(k: int) -> Attempt | Failed:
+        def follow(doing: str, done: float) -> None:
+            trials[k] = done
+            work.search_progress(f"trying classes of {k}: {doing}", 1 - _LEFT ** sum(trials.values()))
+
+        if work.until is not None and time.monotonic() >= work.until:
+            return Failed("the time is up", rules_out_all_sizes=True)
+        return _try_size(work, k, needed, follow)
+
+    # one after the other: a trial keeps both cores busy, and one that turns out not to be needed is wasted
+    return find_least(_sizes_to_try(work), 0, try_size)
+
+
+def _try_size(work: AssessmentState, k: int, needed: Sequence[str], progress: Progress) -> Attempt | Failed:
     """The way to a yes with classes of one size, or why there is none. `progress` counts the trials."""
     smallest = _sizes_to_try(work)[0]
     why: dict[str, str] = {}
@@ -88,7 +100,7 @@ def _try_size(work: AssessmentState, k: int, progress: Progress) -> Attempt | Fa
             why.setdefault(name, how)  # what was found first is what the later trials try to mend
         return replace(tried, why=why)
 
-    return find_way(Plan(k, columns_to_remove(work)), attempt, smallest)
+    return find_way(Plan(k, columns_to_remove(work), needed=tuple(needed)), attempt, smallest)
 
 
 def _how_they_tell(tried: Attempt) -> Iterator[tuple[str, str]]:
@@ -101,7 +113,7 @@ def _how_they_tell(tried: Attempt) -> Iterator[tuple[str, str]]:
 def columns_to_remove(work: AssessmentState) -> tuple[str, ...]:
     """Columns that a release leaves out: those that name people, are to go, or that nobody judged."""
     evidence, roles = work.answers["evidence"], work.roles
-    undecided = (one.column for one in evidence.undecided)
+    undecided = (column.column for column in evidence.undecided if column.column not in work.question.need)
     gone = [*roles.identifiers, *roles.identifiers_kept, *roles.dropped, *undecided, *evidence.linking]
     return tuple(name for name in dict.fromkeys(gone) if name != roles.person)  # it gets random numbers
 
