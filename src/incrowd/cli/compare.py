@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer import Option
@@ -11,9 +11,6 @@ from incrowd.cli import options, terminal
 from incrowd.cli.command_files import Input
 from incrowd.cli.declared_options import question_from, with_question_options
 from incrowd.cli.open_tables import opens_two_tables
-
-if TYPE_CHECKING:
-    pass
 
 
 @opens_two_tables
