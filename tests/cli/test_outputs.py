@@ -74,7 +74,11 @@ def test_no_output_replaces_an_input_even_by_force(
 def test_there_are_pairs_to_look_at():
     found = {(case.values[0], case.values[1], case.values[3]) for case in pairs()}
     assert {("curve", "out", "table"), ("curve", "plot", "probes"), ("forecast", "plot", "gallery")} <= found
-    assert {("protect", "out", "hierarchies"), ("check", "junit", "policy"), ("assess", "save", "question")} <= found
+    assert {
+        ("protect", "out", "hierarchies"),
+        ("check", "junit", "policy"),
+        ("protect", "codebook", "hierarchies"),
+    } <= found
 
 
 @pytest.mark.parametrize("address", ["postgresql://ann:hunter2@db.example/clinic", "s3a://key:hunter2@bucket/a.csv"])

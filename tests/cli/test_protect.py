@@ -495,3 +495,12 @@ def test_perturbation_without_steps_shows_one_as_it_is_typed(capsys, tmp_path):
     assert code == 2
     assert "--step income:noise=0.1" in " ".join(err.split())
     assert "[(" not in err
+
+
+def test_people_and_households_that_are_named_are_the_unit(capsys, tmp_path):
+    visits = tmp_path / "visits.csv"
+    visits.write_text("who,age\n" + "".join(f"p{who},{30 + who % 3}\n" for who in range(12) for _ in range(2)))
+    for named in ("--person", "--household"):
+        asked = ("protect", visits, "--qi", "age", named, "who", "--k", 3, "--json", "--force")
+        code, shown, _ = run(capsys, *asked, "--out", tmp_path / "safe.csv")
+        assert (code, json.loads(shown)["pseudonymised"]) == (0, ["who"])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.protection.brute_force import fewest_equal
 from tests.protection.plain import examples
 
-from incrowd import UnsupportedError, protect
+from incrowd import InputError, UnsupportedError, protect
 
 NAMES = ["a", "b", "c"]
 ROW = st.tuples(st.one_of(st.none(), st.integers(0, 3)), st.sampled_from(["x", "*", "{y}"]), st.integers(0, 2))
@@ -75,5 +75,5 @@ def test_important_columns_are_blanked_last():
 
 
 def test_a_width_is_no_wish_for_blanks():
-    with pytest.raises(UnsupportedError, match="no width"):
+    with pytest.raises(InputError, match="does not take widest"):
         protect({"a": [1, 2]}, quasi_identifiers=["a"], k=2, method="blank", widest={"a": 1})

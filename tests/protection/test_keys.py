@@ -9,6 +9,7 @@ import pytest
 from tests.cli.running import run
 
 from incrowd import check, protect
+from incrowd._support.progress import silent
 from incrowd.assessment import Question, find_release, judge_release
 from incrowd.assessment.command_line import option_words
 from incrowd.assessment.solver import judge_protected
@@ -17,7 +18,8 @@ from incrowd.protection import make_codebook, write_protected
 from incrowd.protection.build import ReleaseBuilder
 from incrowd.protection.keys import read_key
 from incrowd.protection.perturbation import ShiftDates
-from incrowd.protection.protect_options import OPTIONS
+from incrowd.protection.protect_options import OPTIONS, ProtectCall
+from incrowd.protection.request import read_request
 from incrowd.tables.release_marks import mark_of
 
 KEY = b"0123456789abcdef0123456789abcdef"
@@ -262,13 +264,16 @@ def test_a_key_is_shown_nowhere(tmp_path, capsys):
     safe = protect(VISITS, quasi_identifiers=["age"], k=2, person="who", key=KEY, identifiers=[])
     step = ShiftDates(("came",), 30, "who", file)
     assert step.key == KEY
-    build = ReleaseBuilder(None, None, "partition", "who", [], key=KEY)
+    call = ProtectCall(quasi_identifiers=["age"], k=2, person="who", key=KEY, identifiers=[])
+    request = read_request(VISITS, call)
+    build = ReleaseBuilder(request, request.pose_problem(silent), {})
     codebook = json.dumps(make_codebook(safe).to_dict())
     written = json.dumps(safe.to_dict())
     assert option_words(OPTIONS["key"], KEY) == ["--key", "KEY"]
     for text in (*shown, mark_of(out).read_text(), out.read_text(), codebook, written, repr(safe), repr(step)):
         assert KEY.decode() not in text
-    assert KEY.decode() not in repr(build)
+    for part in (call, request, build):
+        assert KEY.decode() not in repr(part)
 
 
 def test_a_key_is_read_once_and_before_any_work(tmp_path, monkeypatch):

@@ -129,7 +129,7 @@ def option(kind: OptionKind, help_text: str = "", **spelling: Any) -> Any:
     declared = Option(kind, help_text, **spelling)
     if isinstance(declared.default, dict):
         return field(default_factory=dict, metadata={"option": declared})
-    return field(default=declared.default, metadata={"option": declared})
+    return field(default=declared.default, metadata={"option": declared}, repr=kind != "key")
 
 
 column = partial(option, "text", section="columns", decides=True)

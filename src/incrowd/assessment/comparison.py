@@ -14,8 +14,9 @@ from incrowd.backends.arrow_columns import is_text
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.measures import measure
 from incrowd.populations import population_risk
-from incrowd.results import Result
+from incrowd.results import DataTable, Result
 from incrowd.tables import Table, TableLike, parse_generalised, read_table
+from incrowd.wording import percent, single_value
 
 Direction = Literal["better", "worse", "same"]
 
@@ -39,6 +40,12 @@ class Change(Result):
         if self.before == self.after:
             return "same"
         return "better" if (self.after < self.before) == self.less_is_better else "worse"
+
+    @property
+    def sides_in_words(self) -> tuple[str, str]:
+        """The number before and after, as text."""
+        before, after = (percent(side) if self.share else single_value(side) for side in (self.before, self.after))
+        return before, after
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +72,16 @@ class Comparison(Result):
     changes: tuple[Change, ...]
     notes: tuple[str, ...] = ()
     kept: tuple[Kept, ...] = ()
+
+    @property
+    def data_tables(self) -> tuple[DataTable, ...]:
+        """Every risk before and after, and the numbers of rows, columns and plain values."""
+        changes = tuple(
+            (change.name, *change.sides_in_words, change.direction, change.meaning) for change in self.changes
+        )
+        kept = tuple((one.name, one.before, one.after) for one in self.kept)
+        risks = DataTable(self.sentence, ("", "before", "after", "", "what it means"), changes)
+        return (risks, DataTable("What is left to work with", ("", "before", "after"), kept)) if kept else (risks,)
 
     def of(self, direction: Direction) -> tuple[Change, ...]:
         """The changes in one direction."""

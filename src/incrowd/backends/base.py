@@ -292,5 +292,6 @@ class ArrowRows(Backend):
 
     def lazy(self, names: Sequence[str]) -> nw.LazyFrame[Any]:
         """The named columns, renamed c0, c1, …"""
-        rows: nw.LazyFrame[Any] = nw.from_native(self._table).lazy()
-        return rows.select(*(nw.col(name).alias(f"c{place}") for place, name in enumerate(names)))
+        renamed = [nw.col(name).alias(f"c{place}") for place, name in enumerate(names)]
+        frame: nw.LazyFrame[Any] = nw.from_native(self._table).lazy().select(*renamed)
+        return frame

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer import Option
@@ -11,10 +11,6 @@ from incrowd.cli import options, terminal
 from incrowd.cli.command_files import Input
 from incrowd.cli.declared_options import question_from, with_question_options
 from incrowd.cli.open_tables import opens_two_tables
-from incrowd.wording import percent, single_value
-
-if TYPE_CHECKING:
-    from incrowd.assessment.comparison import Change
 
 
 @opens_two_tables
@@ -51,21 +47,8 @@ def compare_tables(
     if json:
         terminal.print_json(comparison.to_dict())
     else:
-        terminal.heading(comparison.sentence)
-        terminal.table(
-            ("", "before", "after", "", "what it means"),
-            [(change.name, *_sides(change), change.direction, change.meaning) for change in comparison.changes],
-        )
-        if comparison.kept:
-            terminal.heading("What is left to work with")
-            terminal.table(("", "before", "after"), [(one.name, one.before, one.after) for one in comparison.kept])
+        terminal.result(comparison)
         for text in comparison.notes:
             terminal.note(text)
     if fail and comparison.of("worse"):
         raise typer.Exit(1)
-
-
-def _sides(change: Change) -> tuple[str, str]:
-    """The number before and after, as text."""
-    before, after = (percent(side) if change.share else single_value(side) for side in (change.before, change.after))
-    return before, after

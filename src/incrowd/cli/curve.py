@@ -14,14 +14,12 @@ from incrowd.cli.command_files import Output, save_figure
 from incrowd.cli.declared_options import with_options
 from incrowd.cli.open_tables import opens_table
 from incrowd.errors import InputError
-from incrowd.wording import percent, percent_interval
 
 if TYPE_CHECKING:
     from incrowd._support.progress import Progress
     from incrowd.curves import Curve, StudyAccuracy
     from incrowd.tables import Table
 
-_MAX_SHOWN = 12  # sizes of the gallery
 _SOURCE = {
     "item": Option("columns", "Sparse matching: columns that make a point. Commas or repeats."),
     "known": Option("whole", "Sparse matching: points of a person an attacker knows."),
@@ -71,9 +69,9 @@ def measure_curve(
     if json:
         terminal.print_json(curve.to_dict() | ({"study": split.to_dict()} if split else {}))
     else:
-        _show(curve)
+        terminal.result(curve)
         if split:
-            _show_study(split)
+            terminal.result(split)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,31 +156,3 @@ def _split_study(source: CurveSource, group: str | None, confidence: str | None)
     groups = None if group is None else source.table.filled_values(group)
     confidences = None if confidence is None else source.table.filled_values(confidence)
     return study_accuracy(first, groups=groups, confidence=confidences)
-
-
-def _show_study(split: StudyAccuracy) -> None:
-    for heading, parts, head in (
-        ("By group", split.groups, "group"),
-        ("Among those the attacker is most sure of", split.confident, "most confident"),
-    ):
-        if parts:
-            terminal.heading(heading)
-            rows = [[one.part, one.people, percent(one.accuracy), percent_interval(*one.interval)] for one in parts]
-            terminal.table([head, "probes", "named correctly", "95% interval"], rows)
-
-
-def _show(curve: Curve) -> None:
-    step = max(1, -(-curve.sizes.size // _MAX_SHOWN))
-    shown = sorted({*range(0, curve.sizes.size, step), curve.sizes.size - 1})
-    unique = curve.uniqueness
-    columns = ["people in the gallery", "named correctly"] + (["unique"] if unique is not None else [])
-    rows = [
-        [int(curve.sizes[i]), percent(curve.correctness[i])] + ([percent(unique[i])] if unique is not None else [])
-        for i in shown
-    ]
-    terminal.heading(f"Correctness by size of gallery, {curve.kind} matching")
-    terminal.table(columns, rows)
-    terminal.line(
-        f"In a gallery of {curve.sizes[-1]:,} an attacker names {percent(curve.correctness[-1])} of people correctly; "
-        f"measured from {curve.how}."
-    )

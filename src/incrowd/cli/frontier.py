@@ -17,7 +17,6 @@ from incrowd.cli.declared_options import question_from, refuse_without_recipient
 from incrowd.cli.open_tables import opens_table
 from incrowd.cli.question_file import read_answers
 from incrowd.recipients import in_words
-from incrowd.wording import number, percent
 
 if TYPE_CHECKING:
     from incrowd.assessment import Verdict
@@ -88,7 +87,9 @@ def frontier_of_table(
     if json:
         terminal.print_json(compared.to_dict())
     else:
-        _show(compared, in_words(asked.recipient or "public") if is_judged else None)
+        terminal.result(compared)
+        if is_judged:
+            terminal.line(compared.choice_for(in_words(asked.recipient or "public")))
         if verdicts and compared.chosen is None:
             _show_why_not(compared, verdicts, replace(asked, source=table.place, **table.reading))
 
@@ -113,36 +114,6 @@ def _judge(table: Table, question: Question, verdicts: list[Verdict]) -> Callabl
         return verdicts[-1].decision
 
     return judge_release
-
-
-def _show(compared: Frontier, whom: str | None) -> None:
-    by_pmse = compared.loss == "pmse"
-    terminal.heading(f"What protection leaves and costs, {compared.records:,} records")
-    last = "s" if whom is None else "decision"  # both do not fit a line
-    terminal.table(
-        ("method", "unique", "named", "secret", "detail", "loss", *(["pMSE"] if by_pmse else []), last),
-        [
-            (
-                f"{point.method} {point.setting}" + (" ←" if point is compared.chosen else ""),
-                percent(point.uniqueness),
-                percent(point.correctness),
-                None if point.disclosure is None else percent(point.disclosure),
-                percent(point.granularity),
-                point.information_loss,
-                *([point.pmse] if by_pmse else []),
-                number(point.seconds, digits=2) if whom is None else point.decision,
-            )
-            for point in compared.points
-        ],
-    )
-    terminal.line("unique: still unique; named: guessed right; secret: certain, and news; detail: granularity kept.")
-    best = ", ".join(f"{point.method} {point.setting}" for point in compared.best)
-    terminal.line(f"Not beaten in both risk and {'pMSE' if by_pmse else 'detail'}: {best}.")
-    if compared.chosen is not None:
-        chosen = f"{compared.chosen.method} {compared.chosen.setting}"
-        terminal.line(f"← the {'least pMSE' if by_pmse else 'most detail'} that may go to {whom}: {chosen}.")
-    elif whom is not None:
-        terminal.line(f"Nothing that was tried may go to {whom}.")
 
 
 def _show_why_not(compared: Frontier, verdicts: Sequence[Verdict], question: Question) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -18,7 +17,6 @@ from incrowd.cli.assess_text import show_verdict
 from incrowd.cli.hints import flag, options_typed
 from incrowd.errors import InputError
 from incrowd.protection.protect_options import APPENDED_WISHES
-from incrowd.wording import percent
 
 if TYPE_CHECKING:
     from incrowd.tables import Table
@@ -140,16 +138,8 @@ def protect_sets(
         terminal.print_json({"file": masked(out), **safe.to_dict()})
         return
     terminal.heading(f"{masked(out)}: {safe.sentence}")
-    if isinstance(safe, ProtectedTrajectories):
-        shown: list[tuple[float | None, ...]] = [safe.unicity_before, safe.unicity_after]
-        forecasts = [safe.forecast_before, safe.forecast_after] if safe.population is not None else []
-        shown += [tuple(None if one is None else one.value for one in several) for several in forecasts]
-        heads = ("points known", "singled out before", "and after", "forecast before", "forecast after")
-        rows = enumerate(zip_longest(*shown), start=1)
-        terminal.table(
-            heads[: len(shown) + 1],
-            [(number, *("" if share is None else percent(share) for share in shares)) for number, shares in rows],
-        )
+    for rows in safe.data_tables:
+        terminal.rows(rows)
     what = "items" if "item" in chosen else "points"
     terminal.note(f"assess takes all {what} of a person as known, which is more than this guarantee speaks of")
     terminal.note(f"{person} is replaced by random numbers that cannot be traced back; other columns are left out")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.cli import terminal
 from incrowd.cli.assess_text import show_verdict
-from incrowd.results import Statement, as_json
+from incrowd.results import as_json
 from incrowd.wording import counted, listed, number, percent
 
 if TYPE_CHECKING:
@@ -69,7 +69,6 @@ def _show_release(safe: Protected, cost: Evaluation | None, out: str, linkage: A
     from incrowd.tables.release_marks import mark_of
 
     terminal.heading(f"{out}: {safe.guarantee.sentence}")
-    changed = [(name, percent(cells / safe.rows)) for name, cells in safe.changed_cells.items()]
     is_perturbed = bool(safe.guarantee.perturbed)
     if not is_perturbed:
         terminal.line(f"Counted by the quasi-identifiers {listed(safe.quasi_identifiers)}.")
@@ -81,21 +80,17 @@ def _show_release(safe: Protected, cost: Evaluation | None, out: str, linkage: A
     if safe.guarantee.wildcards:
         terminal.line("There a blank may be any value; the numbers below take it for a value, as assess does.")
     if is_perturbed:
-        terminal.table(("column", "cells changed"), changed)
+        for rows in safe.data_tables:
+            terminal.rows(rows)
         if cost is not None and cost.correlation_change is not None:
             mean, most = cost.correlation_change
             terminal.line(
                 f"Correlations of quasi-identifiers moved by {number(mean)} on average, {number(most)} at most."
             )
     elif cost is None:
-        k, risk = safe.guarantee.k, safe.classes.correctness
-        terminal.statements(
-            [
-                Statement("risk", "smallest class (k)", k, f"{k:,}", "Records with the same values."),
-                Statement("risk", "average risk (κ)", risk, percent(risk), "Chance that a guess is right."),
-            ]
-        )
-        terminal.table(("column", "cells changed"), changed)
+        terminal.statements(safe.statements)
+        for rows in safe.data_tables:
+            terminal.rows(rows)
     else:
         terminal.result(cost)
     if safe.removed:

@@ -13,12 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from incrowd.curves.sub_galleries import gallery_sizes
 from incrowd.errors import InputError
-from incrowd.results import Result, as_json
+from incrowd.results import DataTable, Result, as_json
 from incrowd.special import Floats
 from incrowd.tables import Table, read_table, write_table
+from incrowd.wording import percent
 
 CurveKind = Literal["exact", "sparse", "robust", "published"]
 _MOST_PEOPLE = 10**12
+_MOST_ROWS = 12  # sizes of the gallery that are shown
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,6 +45,28 @@ class Curve(Result):
     notes: tuple[str, ...] = ()
     covariance: Floats | None = None
     _hidden: ClassVar[frozenset[str]] = frozenset({"covariance"})
+
+    @property
+    def data_tables(self) -> tuple[DataTable, ...]:
+        """The shares at about a dozen sizes of the gallery, from the smallest to the largest."""
+        step = max(1, -(-self.sizes.size // _MOST_ROWS))
+        columns = {
+            "people in the gallery": self.sizes.tolist(),
+            "named correctly": list(map(percent, self.correctness)),
+        }
+        if self.uniqueness is not None:
+            columns["unique"] = list(map(percent, self.uniqueness))
+        rows = tuple(zip(*columns.values(), strict=True))
+        shown = (*rows[:-1:step], rows[-1])
+        return (DataTable(f"Correctness by size of gallery, {self.kind} matching", (*columns,), shown),)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The correctness in the largest gallery, and where it is from."""
+        return (
+            f"In a gallery of {self.sizes[-1]:,} an attacker names {percent(self.correctness[-1])} of people "
+            f"correctly; measured from {self.how}.",
+        )
 
     @classmethod
     def from_points(

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from incrowd.errors import InputError
-from incrowd.results import Result
+from incrowd.results import DataTable, Result
 from incrowd.special import NORMAL_QUANTILE
+from incrowd.wording import percent, percent_interval
 
 MOST_CONFIDENT = (1.0, 0.5, 0.2, 0.1, 0.05, 0.01)
 """Shares of the probes, the most confident ones, that accuracy is measured among."""
@@ -49,6 +50,11 @@ class PartAccuracy(Result):
         """The 95 % interval of the share."""
         return wilson_interval(self.accuracy, self.people)
 
+    @property
+    def row(self) -> tuple[str, int, str, str]:
+        """The part as a row of a table."""
+        return self.part, self.people, percent(self.accuracy), percent_interval(*self.interval)
+
 
 @dataclass(frozen=True, slots=True)
 class StudyAccuracy(Result):
@@ -57,6 +63,19 @@ class StudyAccuracy(Result):
     overall: PartAccuracy
     groups: tuple[PartAccuracy, ...]
     confident: tuple[PartAccuracy, ...]
+
+    @property
+    def data_tables(self) -> tuple[DataTable, ...]:
+        """The accuracy by group, and among the most confident probes, where these were given."""
+        kinds = (
+            ("By group", "group", self.groups),
+            ("Among those the attacker is most sure of", "most confident", self.confident),
+        )
+        return tuple(
+            DataTable(caption, (head, "probes", "named correctly", "95% interval"), tuple(part.row for part in parts))
+            for caption, head, parts in kinds
+            if parts
+        )
 
 
 def study_accuracy(

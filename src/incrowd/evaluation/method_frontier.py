@@ -18,8 +18,9 @@ from incrowd.protection import PROTECTION_METHODS, MethodName, Protected, protec
 from incrowd.protection.coarsen import parts_of
 from incrowd.protection.registry import ProtectionMethod
 from incrowd.recipients import CERTAIN_FROM, RECIPIENTS, Limits, judge, limits_of
-from incrowd.results import Result
+from incrowd.results import DataTable, Result
 from incrowd.tables import TableLike, read_table
+from incrowd.wording import number, percent
 
 FrontierLoss = Literal["granularity", "pmse"]
 LOSSES: tuple[FrontierLoss, ...] = get_args(FrontierLoss)
@@ -109,6 +110,11 @@ class FrontierPoint(Result):
     pmse: float | None = None
     decision: str | None = None
 
+    @property
+    def name(self) -> str:
+        """The method with its setting."""
+        return f"{self.method} {self.setting}"
+
 
 @dataclass(frozen=True, slots=True)
 class Frontier(Result):
@@ -171,6 +177,43 @@ class Frontier(Result):
 
     def _rows(self) -> list[dict[str, Any]]:
         return [point.to_dict() for point in self.points]
+
+    @property
+    def data_tables(self) -> tuple[DataTable, ...]:
+        """Risk and cost of every point; the chosen one has an arrow."""
+        has_pmse, is_judged = self.loss == "pmse", any(point.decision is not None for point in self.points)
+        heads = ("method", "unique", "named", "secret", "detail", "loss", *(["pMSE"] if has_pmse else []))
+        rows = tuple(
+            (
+                point.name + (" ←" if point is self.chosen else ""),
+                percent(point.uniqueness),
+                percent(point.correctness),
+                None if point.disclosure is None else percent(point.disclosure),
+                percent(point.granularity),
+                point.information_loss,
+                *([point.pmse] if has_pmse else []),
+                point.decision if is_judged else number(point.seconds, digits=2),
+            )
+            for point in self.points
+        )
+        caption = f"What protection leaves and costs, {self.records:,} records"
+        return (DataTable(caption, (*heads, "decision" if is_judged else "s"), rows),)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What the columns are, and the points that nothing beats."""
+        cost = "pMSE" if self.loss == "pmse" else "detail"
+        return (
+            "unique: still unique; named: guessed right; secret: certain, and news; detail: granularity kept.",
+            f"Not beaten in both risk and {cost}: {', '.join(point.name for point in self.best)}.",
+        )
+
+    def choice_for(self, whom: str) -> str:
+        """The chosen point for a recipient, in words."""
+        if self.chosen is None:
+            return f"Nothing that was tried may go to {whom}."
+        least = "least pMSE" if self.loss == "pmse" else "most detail"
+        return f"← the {least} that may go to {whom}: {self.chosen.name}."
 
 
 def frontier(

@@ -55,10 +55,7 @@ def protect(data: TableLike, call: ProtectCall) -> Protected:
     task = f"protecting {table.rows:,} records of {len(table.columns):,} columns"
     require_memory(task, memory_to_protect(table), table.memory)
     problem = request.pose_problem(call.progress)
-    outputs = read_outputs(call.output, problem.columns, problem.hierarchies)
-    builder = ReleaseBuilder(
-        table, problem, call.method, call.person, request.columns.removed, outputs, key=request.key
-    )
+    builder = ReleaseBuilder(request, problem, read_outputs(call.output, problem.columns, problem.hierarchies))
     built = builder.run()
     kept = review_kept_columns(table, request.columns, built, warn=call.warn)
     order = choose_order(table, built.ranges, call.person, call.shuffle)

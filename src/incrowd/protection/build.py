@@ -17,8 +17,9 @@ from incrowd.protection.outputs import Outputs, bounds_of
 from incrowd.protection.paper_methods import bound_on_t, strata_for
 from incrowd.protection.problem import Problem
 from incrowd.protection.recoding import Recoding, as_text, escape_unchanged, find_kept, values_in_label
-from incrowd.protection.registry import PROTECTION_METHODS
+from incrowd.protection.registry import PROTECTION_METHODS, ProtectionMethod
 from incrowd.protection.release import build_release, draw_pseudonyms
+from incrowd.protection.request import Request
 from incrowd.tables import Table, read_table
 
 
@@ -40,20 +41,31 @@ class BuiltRelease(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class ReleaseBuilder:
-    """Runs a method, builds the released table and counts its guarantee. `removed` are the columns to leave out."""
+    """Runs a method, builds the released table and counts its guarantee."""
 
-    table: Table
+    request: Request
     problem: Problem
-    method: str
-    person: str | None
-    removed: list[str]
-    outputs: Mapping[str, str] = field(default_factory=dict)
-    key: bytes | None = field(default=None, repr=False)
+    outputs: Mapping[str, str]
     notes: list[str] = field(default_factory=list)
+
+    @property
+    def method(self) -> ProtectionMethod:
+        """The method that is asked for."""
+        return PROTECTION_METHODS[self.name]
+
+    @property
+    def name(self) -> str:
+        """The name of the method."""
+        return self.request.options.method
+
+    @property
+    def person(self) -> str | None:
+        """The column that says whose record it is."""
+        return self.request.options.person
 
     def run(self) -> BuiltRelease:
         """Protect the table; raises where the guarantee does not hold."""
-        method, problem = PROTECTION_METHODS[self.method], self.problem
+        method, problem = self.method, self.problem
         if self.person is not None and method.perturbs:
             assert method.run is not None
             self.notes.append(
@@ -63,7 +75,7 @@ class ReleaseBuilder:
         elif self.person is not None:
             if method.run_by_person is None:
                 raise UnsupportedError(
-                    f"histories of people are protected by the partition; {self.method!r} works on records"
+                    f"histories of people are protected by the partition; {self.name!r} works on records"
                 )
             return self._require_guarantee(self._build(method.run_by_person(problem, self._encode_person())))
         if method.run is None or (method.run_by_strata is not None and problem.demand.asks_bound_on_t):
@@ -71,10 +83,10 @@ class ReleaseBuilder:
         return self._require_guarantee(self._build(method.run(problem)))
 
     def _encode_person(self) -> Coded:
-        (person,) = encode(self.table, [str(self.person)])
+        (person,) = encode(self.request.table, [str(self.person)])
         if person.has_null:
             raise record_without_person(person.name)
-        if PROTECTION_METHODS[self.method].guarantees_k and person.size < self.problem.demand.k:
+        if self.method.guarantees_k and person.size < self.problem.demand.k:
             raise InputError(
                 f"classes of {self.problem.demand.k:,} people from {person.size:,} people; ask for a smaller k",
                 hint="k",
@@ -83,7 +95,7 @@ class ReleaseBuilder:
 
     def _run_by_strata(self) -> BuiltRelease:
         """Build classes of one record of every stratum (algorithm S4) and compare their t with its bound."""
-        problem, method, n = self.problem, PROTECTION_METHODS[self.method], self.problem.rows
+        problem, method, n = self.problem, self.method, self.problem.rows
         assert method.run_by_strata is not None
         strata = strata_for(n, problem.demand.k, problem.demand.t)
         bound = bound_on_t(n, strata)
@@ -114,8 +126,7 @@ class ReleaseBuilder:
             self._require_no_lost_values(built)
             return built
         raise UnsupportedError(
-            f"{self.method} cannot give what was asked on this table: {'; '.join(built.guarantee.broken)}"
-            f"{self._advice()}"
+            f"{self.name} cannot give what was asked on this table: {'; '.join(built.guarantee.broken)}{self._advice()}"
         )
 
     def _require_no_lost_values(self, built: BuiltRelease) -> None:
@@ -132,13 +143,13 @@ class ReleaseBuilder:
             labels -= kept_values | recoding.fixed_labels.get(column.name, set())
             if any(not lost_values.isdisjoint(values_in_label(label)) for label in labels):
                 raise UnsupportedError(
-                    f"{self.method} would tell values of {column.name!r} that only suppressed rows have; "
+                    f"{self.name} would tell values of {column.name!r} that only suppressed rows have; "
                     "ask for a smaller k, or give its hierarchy as a file"
                 )
 
     def _advice(self) -> str:
         """Advice for a result that misses l, t, beta or delta."""
-        demand, method = self.problem.demand, PROTECTION_METHODS[self.method]
+        demand, method = self.problem.demand, self.method
         if self.person is not None and demand.about_secrets:
             return "; no class of whole histories is better: ask for less, or protect records without a person column"
         if demand.l is not None and (not method.reaches_l or demand.asks_bound_on_t):
@@ -185,12 +196,13 @@ class ReleaseBuilder:
         """The columns of the input in their order, with recoded columns and pseudonyms in place of the originals."""
         replaced: dict[str, Any] = dict(recoding.columns)
         if self.person is not None:
-            replaced[self.person] = draw_pseudonyms(self._encode_person(), self.key)
-        unchanged = [name for name in self.table.columns if name not in replaced and name not in self.removed]
-        cells = dict(self.table.read(unchanged)) if unchanged else {}
+            replaced[self.person] = draw_pseudonyms(self._encode_person(), self.request.key)
+        table, removed = self.request.table, self.request.columns.removed
+        unchanged = [name for name in table.columns if name not in replaced and name not in removed]
+        cells = dict(table.read(unchanged)) if unchanged else {}
         for column in self.problem.columns:
             escaped = escape_unchanged(column) if column.name in cells else None
             if escaped is not None:
                 cells[column.name] = escaped
         cells |= replaced
-        return {name: cells[name] for name in self.table.columns if name in cells and name not in self.removed}
+        return {name: cells[name] for name in table.columns if name in cells and name not in removed}

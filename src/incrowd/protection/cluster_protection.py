@@ -26,6 +26,7 @@ from incrowd.protection.guarantee import Guarantee
 from incrowd.protection.paper_methods import bound_on_t, distance_to_zero, strata_for
 from incrowd.protection.partition import partition_classes
 from incrowd.protection.problem import Demand, Problem, check_values, settle_aim
+from incrowd.protection.protect_options import WISHES
 from incrowd.protection.recoding import Grouping, as_written, generalise_classes
 from incrowd.protection.registry import PROTECTION_METHODS
 from incrowd.protection.release_warnings import warn_of_known_columns, warn_of_nearly_unique
@@ -214,8 +215,8 @@ def _check_request(request: Request) -> None:
         raise UnsupportedError("pseudonyms under a key are made on this machine, not in a cluster")
     if request.diverse != settled.sensitive:
         raise UnsupportedError("in a cluster a demand holds for all sensitive columns", hint="diverse")
-    wishes = (options.importance, options.keep, options.widest, options.nominal)
-    if settled.person is not None or options.hierarchies or options.output or any(wishes):
+    wishes = [getattr(options, name) for name in WISHES if name != "aim"]
+    if settled.person is not None or options.output or any(wishes):
         refused = "people with several records are" if settled.person is not None else "hierarchies and wishes are"
         raise UnsupportedError(f"{refused} not looked at in a cluster; protect records, without hierarchies and wishes")
     if places := [name for name in settled.quasi_identifiers if request.table.scale_of(name) == "place"]:

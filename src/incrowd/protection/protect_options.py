@@ -288,7 +288,9 @@ OPTIONS: Mapping[str, Option] = {declared.name: declared for declared in options
 
 OF_METHODS = [name for name, declared in OPTIONS.items() if declared.group == _OF_METHOD]
 """The options that single methods have."""
-APPENDED_WISHES = ("other", "hierarchies", "importance", "keep", "widest", "nominal", "output", "aim")
+WISHES = [name for name, declared in OPTIONS.items() if declared.group == "wishes"]
+"""The options that say what may be lost."""
+APPENDED_WISHES = ("other", "output", *WISHES)
 """The options that also apply to records that join a release later."""
 
 

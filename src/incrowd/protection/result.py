@@ -16,8 +16,9 @@ from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
 from incrowd.protection.guarantee import Guarantee
 from incrowd.protection.problem import Demand
-from incrowd.results import Result
+from incrowd.results import DataTable, Result, Statement
 from incrowd.tables import Table
+from incrowd.wording import percent
 
 if TYPE_CHECKING:
     from incrowd.protection.hierarchies import Hierarchy
@@ -100,6 +101,29 @@ class Protected(Result):
         touched = {*self.quasi_identifiers, *self.removed, *self.pseudonymised, *self.changed_cells}
         columns = self.original.columns if self.original else self.table.columns  # in a cluster: Spark's frame
         return tuple(name for name in columns if name not in touched)
+
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """The risk that classes leave; nothing where values were changed by chance, which classes do not show."""
+        if self.guarantee.perturbed:
+            return ()
+        k, risk = self.guarantee.k, self.classes.correctness
+        return (
+            Statement("risk", "smallest class (k)", k, f"{k:,}", "Records with the same values."),
+            Statement("risk", "average risk (κ)", risk, percent(risk), "Chance that a guess is right."),
+        )
+
+    @property
+    def data_tables(self) -> tuple[DataTable, ...]:
+        """The share of changed cells by column."""
+        changed = tuple((name, percent(cells / self.rows)) for name, cells in self.changed_cells.items())
+        return (DataTable("What was changed", ("column", "cells changed"), changed),)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The guarantee, what it is counted by, and the columns that are passed on unchanged."""
+        unchanged = (f"Passed on unchanged: {', '.join(self.unchanged)}.",) if self.unchanged else ()
+        return (f"{self.guarantee.sentence}.", *unchanged)
 
     def evaluate(
         self,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import Any, ClassVar
 
 import numpy as np
@@ -36,7 +37,7 @@ from incrowd.protection.resolutions import (
     place_levels,
     time_steps,
 )
-from incrowd.results import Result
+from incrowd.results import DataTable, Result
 from incrowd.tables import Table, TableLike, read_table, to_native
 from incrowd.wording import counted, listed, percent
 
@@ -94,6 +95,19 @@ class ProtectedTrajectories(Result):
             f"{percent(self.unicity_after[-1])} of the people, and {percent(self.unicity_before[-1])} before"
             + self._forecast_in_words()
         )
+
+    @property
+    def data_tables(self) -> tuple[DataTable, ...]:
+        """The share of people whom some of their points single out, before and after, and its forecasts."""
+        forecasts = (self.forecast_before, self.forecast_after) if self.population is not None else ()
+        expected = [[None if share is None else share.value for share in forecast] for forecast in forecasts]
+        columns = [self.unicity_before, self.unicity_after, *expected]
+        heads = ("points known", "singled out before", "and after", "forecast before", "forecast after")
+        rows = tuple(
+            (known, *("" if share is None else percent(share) for share in shares))
+            for known, shares in enumerate(zip_longest(*columns), start=1)
+        )
+        return (DataTable("Who is singled out by some of their points", heads[: len(columns) + 1], rows),)
 
     def _forecast_in_words(self) -> str:
         """The forecast for the whole population, in words; empty if no population was given."""

@@ -67,10 +67,10 @@ def read_table(
 ) -> Table:
     """Open a table: a file, a frame that the caller holds, a mapping of columns or a table of a database.
 
-    CSV and TSV, Parquet, Feather, Excel and OpenDocument, JSON, ORC, SPSS, Stata, SAS, R or fixed-width files are
-    read. A folder or a pattern of files of one kind is one table; a file may be compressed (.gz, .bz2, .xz, .zst or
-    .zip), and `-` is standard input. Types are kept: `00501` stays text. An empty cell is a null, and a null is a
-    value. Value labels are shown in place of codes, and missing codes are nulls. A frame is not copied.
+    Files of every kind in `incrowd.tables.formats.FORMATS` are read, such as CSV, Parquet, Excel, SPSS or Stata. A
+    folder or a pattern of files of one kind is one table; a file may be compressed (.gz, .bz2, .xz, .zst or .zip), and
+    `-` is standard input. Types are kept: `00501` stays text. An empty cell is a null, and a null is a value. Value
+    labels are shown in place of codes, and missing codes are nulls. A frame is not copied.
 
     Databases are `postgresql://host/name` and SQLite (`sqlite:///path`, or the path of a .db or .sqlite file). Give a
     password in the environment (PGPASSWORD, PGSERVICE) or in ~/.pgpass. What needs only counts is counted there.

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 def _forecast(work: AssessmentState) -> Forecast:
-    risks = risk_curve(work)
-    return forecast_from_risks(work.shared["sample"], risks, seed=work.seed)
+    sample, risks = risk_curve(work)
+    return forecast_from_risks(sample, risks, seed=work.seed)
 
 
 def _forecast_by_sizes(work: AssessmentState) -> Forecast:

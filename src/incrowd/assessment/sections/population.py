@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from incrowd.assessment.sections.section import AssessmentState, Section
+from incrowd.assessment.sections.section import AssessmentState, RiskCurve, Section
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.forecasts.population_sizes import forecast_sizes
 from incrowd.populations import PopulationRisk
@@ -18,30 +16,28 @@ def population_is_known(work: AssessmentState) -> bool:
     return work.question.population is not None or (work.roles.weight is not None and work.roles.person is None)
 
 
-def risk_curve(work: AssessmentState) -> Sequence[PopulationRisk]:
+def risk_curve(work: AssessmentState) -> RiskCurve:
     """The risk from the table to the largest population, estimated once for this section and the forecast.
 
     Raises:
         UnsupportedError: the data cannot support an estimate.
     """
-    if "curve" not in work.shared:
+    if work.curve is None:
         try:
-            work.shared["curve"] = _estimate_curve(work)
+            work.curve = _estimate_curve(work)
         except UnsupportedError as reason:
-            work.shared["curve"] = reason
-    curve: Sequence[PopulationRisk] | UnsupportedError = work.shared["curve"]
-    if isinstance(curve, UnsupportedError):
-        raise curve
-    return curve
+            work.curve = reason
+    if isinstance(work.curve, UnsupportedError):
+        raise work.curve
+    return work.curve
 
 
-def _estimate_curve(work: AssessmentState) -> Sequence[PopulationRisk]:
-    people = work.answers["facts"].people
-    sample = work.shared["sample"] = _read_sample(work)
+def _estimate_curve(work: AssessmentState) -> RiskCurve:
+    people, sample = work.answers["facts"].people, _read_sample(work)
     asked = sample.population if population_is_known(work) else None
     most = max(asked or 0, 4 * people)
     at = forecast_sizes(people, asked)
-    return estimate_risks(sample, at, seed=work.seed, drawn=most, progress=work.part(SECTION))
+    return RiskCurve(sample, estimate_risks(sample, at, seed=work.seed, drawn=most, progress=work.part(SECTION)))
 
 
 def _read_sample(work: AssessmentState) -> Sample:
@@ -79,7 +75,8 @@ def _risk(work: AssessmentState) -> PopulationRisk:
         raise UnsupportedError(
             "the population was not given; say how many people the table was drawn from", hint="population"
         )
-    return next(risk for risk in risk_curve(work) if risk.population == work.shared["sample"].population)
+    sample, risks = risk_curve(work)
+    return next(risk for risk in risks if risk.population == sample.population)
 
 
 def estimate_alone(work: AssessmentState) -> PopulationRisk:

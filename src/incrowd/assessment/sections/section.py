@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from incrowd._support.progress import Progress, part
 from incrowd.errors import UnsupportedError
@@ -20,12 +20,21 @@ if TYPE_CHECKING:
     from incrowd.assessment.result import Assessment
     from incrowd.assessment.roles import Roles
     from incrowd.assessment.verdict import Verdict
+    from incrowd.populations import PopulationRisk
+    from incrowd.populations.sample import Sample
     from incrowd.tables import Table
 
 PENDING = "still being worked on"
 _BEGIN, _END = 0.02, 0.98  # the sections' span of the progress: columns are examined before, the result is made after
 WRITING = 0.99  # progress when the result is made
 SEARCH = 0.5  # progress at which the sections end if a way to a yes is searched afterwards
+
+
+class RiskCurve(NamedTuple):
+    """The table as a sample, and the risk in populations of several sizes."""
+
+    sample: Sample
+    risks: Sequence[PopulationRisk]
 
 
 @dataclass(slots=True)
@@ -35,7 +44,8 @@ class AssessmentState:
     - `table`: the table to judge. If a release is to be attacked, it is the release, and `release_of` is the table that
       the question names.
     - `original`: the table that `table` was made from, or its facts, if given.
-    - `shared`: values that one section stores for another.
+    - `curve`: the risk by size of the population, or why it cannot be estimated; None: not tried yet.
+    - `shared`: the tables that the section on protection made, for the search for a yes.
     - `pending`: requested sections without an answer so far.
     - `spans`: start and end of each section in the progress; the rest is for the search for a yes.
     - `judge`: `judge_release`, which also judges protections that are tried.
@@ -52,6 +62,7 @@ class AssessmentState:
     answers: dict[str, Any] = field(default_factory=dict)
     skipped: dict[str, Advice] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
+    curve: RiskCurve | UnsupportedError | None = None
     shared: dict[str, Any] = field(default_factory=dict)
     pending: set[str] = field(default_factory=set)
     original: Any = None
