@@ -192,7 +192,11 @@ def _columns_of_steps(options: MethodOptions | None) -> set[str]:
     """The columns that steps of masking or perturbation change."""
     if isinstance(options, PerturbOptions):
         return {name for step in options.steps for name in step.columns}
-    return {name for name, _ in options.steps} if isinstance(options, MaskOptions) else set()
+    if not isinstance(options, MaskOptions):
+        return set()
+    if not all(isinstance(step, tuple | list) and [*map(type, step)] == [str, str] for step in options.steps):
+        raise InputError("a step of masking is a pair of a column and what to do: ('age', 'ranges=20')", hint="step")
+    return {name for name, _ in options.steps}
 
 
 def _described_columns(asked: ProtectKeywords, options: MethodOptions | None) -> set[str]:
