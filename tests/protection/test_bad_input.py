@@ -23,6 +23,13 @@ from incrowd.protection.release import write_kept_rows
 AGES = {"age": [1, 2, 3, 4], "pay": [10, 20, 30, 40], "none": [None] * 4, "town": ["a", "b", "b", "c"]}
 
 
+@pytest.mark.parametrize("step", ["ts:*", "ts", ("ts",), ("ts", "*", 1), ("ts", 5), 7])
+def test_a_step_of_masking_that_is_no_pair_is_refused(step):
+    table = {"ts": [1, 2, 3, 4] * 3}
+    with pytest.raises(InputError, match="a pair of a column and what to do"):
+        protect(table, method="mask", steps=[step], quasi_identifiers=["ts"])
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [

@@ -1,6 +1,8 @@
 """Types and shapes that frames disagree on: counted alike, or refused in words."""
 
 import decimal
+import subprocess
+import sys
 
 import duckdb
 import numpy as np
@@ -9,6 +11,8 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import orc
+from pyarrow.feather import write_feather
 
 from incrowd import ClassSizes, InputError, UnsupportedError, measure, protect, read_table, suggest_roles
 from incrowd.backends.relational import count_in_engine
@@ -113,6 +117,33 @@ def test_wide_text_is_counted_in_the_engine_when_it_does_not_fit(tmp_path):
     assert histogram(table) == {1: 200_000}
 
 
+def test_a_name_with_a_dot_is_a_column_and_no_part_of_a_record(tmp_path):
+    rows = pa.table({"a.b": [1, 1, 2], "a": [{"b": 5}, None, {"b": 6}], "c": ["x", None, "y"]})
+    for name, write in (
+        ("rows.orc", orc.write_table),
+        ("rows.feather", write_feather),
+        ("rows.parquet", pq.write_table),
+    ):
+        write(rows, str(tmp_path / name))
+        table = read_table(tmp_path / name)
+        assert table.to_arrow().to_pydict() == rows.to_pydict()
+        assert histogram(table, ["a.b"]) == {1: 1, 2: 1}
+
+
+def test_many_columns_of_a_small_orc_file_take_little_memory(tmp_path):
+    count = 4_000
+    orc.write_table(pa.table({f"c{place}": [1, 2] for place in range(count)}), str(tmp_path / "wide.orc"))
+    program = "import resource, sys\nfrom incrowd import read_table\ntable = read_table(sys.argv[1])\ntable.rows\n"
+    peak = "resource.getrusage(resource.RUSAGE_SELF).ru_maxrss"
+    program += f"before = {peak}\nprint(table.to_arrow().num_columns, {peak} - before)\n"
+    done = subprocess.run(
+        [sys.executable, "-c", program, tmp_path / "wide.orc"], capture_output=True, text=True, check=True
+    )
+    columns, kilobytes = map(int, done.stdout.split())
+    assert columns == count
+    assert kilobytes < 120_000  # a dataset took 130 for each column
+
+
 def test_sensitive_columns_come_in_a_list():
     with pytest.raises(InputError, match="must be a list"):
         measure({"i": [1], "ni": [1]}, quasi_identifiers=["i"], sensitive="ni")
@@ -177,7 +208,7 @@ def test_odd_types_are_counted_described_and_protected(name):
     ],
 )
 def test_dates_that_no_calendar_has_are_refused(days):
-    with pytest.raises(InputError, match="'x' holds dates before the year 1 or after 9999"):
+    with pytest.raises(InputError, match="column 'x': dates before the year 1 or after 9999"):
         histogram(pa.table({"x": days}))
 
 

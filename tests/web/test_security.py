@@ -58,7 +58,18 @@ def test_a_cookie_that_was_made_up_is_refused(stranger, app):
 
 @pytest.mark.parametrize(
     "host",
-    ["evil.example", "127.0.0.1.evil.example", "evil.example:8765", "127.0.0.1@evil.example", "[::", "", "10.0.0.1"],
+    [
+        *(
+            "evil.example",
+            "127.0.0.1.evil.example",
+            "evil.example:8765",
+            "127.0.0.1@evil.example",
+            "[::",
+            "",
+            "10.0.0.1",
+        ),
+        *("[::1]evil.example", "localhost:evil", "localhost:1:1"),
+    ],
 )
 def test_another_host_name_is_refused_even_with_the_token(base, host):
     with httpx.Client(

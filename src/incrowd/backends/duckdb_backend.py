@@ -197,10 +197,13 @@ class FileBackend(Backend):
     def _stored(self, names: list[str]) -> list[pa.ChunkedArray]:
         """Columns as stored in the files, before conversion."""
         names = [self._stored_as[name] for name in names]
-        if self._kind != "parquet":
+        if self._kind == "feather":
             return list(self._dataset.to_table(columns=names).columns)
-        text = [name for name in names if pa.types.is_string(self._dataset.schema.field(name).type)]
-        parts = [pq.ParquetFile(path, read_dictionary=text).read(names) for path in self._paths]
+        if self._kind == "orc":
+            parts = [_read_orc(path, names) for path in self._paths]
+        else:
+            text = [name for name in names if pa.types.is_string(self._dataset.schema.field(name).type)]
+            parts = [pq.ParquetFile(path, read_dictionary=text).read(names) for path in self._paths]
         return [
             pa.chunked_array([chunk for part in parts for chunk in part[name].chunks], parts[0][name].type)
             for name in names
@@ -295,6 +298,16 @@ class FileBackend(Backend):
         """SQL for a column's values."""
         stored, conversion = quote_name(self._stored_as[name]), self._conversions.get(name)
         return stored if conversion is None else conversion.in_sql(stored)
+
+
+def _read_orc(path: str, names: list[str]) -> pa.Table:
+    """Columns of an ORC file. A dataset would hold about 130 kB for each column while it reads them."""
+    from pyarrow import orc
+
+    stored = orc.ORCFile(path)
+    if any("." in name for name in names):  # taken for parts of a record, which are then missing
+        return stored.read().select(names)
+    return stored.read(columns=names).select(names)
 
 
 def _is_held(kind: pa.DataType) -> bool:

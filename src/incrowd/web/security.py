@@ -12,6 +12,7 @@ import hashlib
 import hmac
 import json
 import logging
+import re
 from collections.abc import Callable, MutableMapping
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -37,6 +38,7 @@ _HEADERS = {
 _log = logging.getLogger("incrowd.web")
 _SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 _KEPT = "max-age=31536000, immutable"  # a year: the longest that browsers keep a file
+_HOST = re.compile(r"(\[(?P<address>[0-9A-Fa-f:.]+)\]|(?P<name>[^\[\]@/:\s]*))(:[0-9]*)?")
 _MAX_JSON = 2_000_000  # bytes of a request that is not an upload
 _UPLOAD_PATH = "/api/v1/tables"
 PATIENCE = 30.0  # seconds that the next part of a request may take
@@ -195,10 +197,8 @@ class _Request:
 
 def _name_of(host: str) -> str:
     """The name in a Host header, without the port; an empty text if the header is malformed."""
-    try:
-        return (urlsplit(f"//{host}").hostname or "") if "@" not in host and "/" not in host else ""
-    except ValueError:
-        return ""
+    matched = _HOST.fullmatch(host)
+    return "" if matched is None else (matched["address"] or matched["name"]).lower()
 
 
 class _RequestBody:

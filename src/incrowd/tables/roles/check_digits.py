@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 _PRIMES = (5, 11, 23, 31, 97)
 _LENGTHS = range(8, 20)
+_LONGEST = 100  # characters of a code with its separators and repeated parts
 _SPARE = 12  # codes beyond those that determine the equation; by chance it holds for all of them once in 5 ** 12 times
 _MOST_COLUMNS = 60  # variables of an equation, at most; texts with more are not numbers
 _PLACES = 5  # positions of the code with a weight, at least; with fewer, a part of the code repeats another
@@ -37,7 +38,10 @@ def have_check_digits(values: Iterable[str]) -> bool:
     >>> have_check_digits(plain), have_check_digits(code + str(-sum(map(int, code)) % 11 % 10) for code in plain)
     (False, True)
     """
-    ordered = sorted({*values})  # independent of the row order
+    distinct = {*values}
+    if sum(len(value) <= _LONGEST for value in distinct) < _HOLDS * len(distinct):
+        return False
+    ordered = sorted(value for value in distinct if len(value) <= _LONGEST)  # independent of the row order
     codes = ["".join(parts).upper() for parts in _without_repeated_parts(ordered)]
     if not codes:
         return False
