@@ -192,7 +192,7 @@ def _show_secrets(answer: SecretsAnswer, plan: LeakPlan | None) -> None:
     if answer.known is not None and answer.named is not None:
         known = f"named by an attacker who knows the secret rightly with {percent(answer.known)}"
         facts.append(("named", percent(answer.named), known))
-    terminal.facts(facts)
+    terminal.table(["", "chance", "what it means"], facts)
     terminal.line(
         f"Most is learnt about everybody from a leak of {learnt.worst_leaked:,} "
         f"({percent(learnt.worst_leaked / learnt.people)}): {percent(learnt.worst_learnt)}."

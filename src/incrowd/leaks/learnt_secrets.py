@@ -234,8 +234,8 @@ def most_learnt(largest_share: float) -> float:
 
     With q the share of people who do not leak and m of a class of s sharing a secret, the class shows it alone with a
     chance of q^(s − m) − q^s, which grows with m up to m = bs. There it is y^(1/b − 1) − y^(1/b), y = q^(bs), and has
-    its maximum at y = 1 − b. It holds for everybody in tables so large that people leak independently; with thousands of
-    people it is exceeded by less than a thousandth of itself.
+    its maximum at y = 1 − b. It holds for everybody in tables so large that people leak independently; with thousands
+    of people it is exceeded by less than a thousandth of itself.
 
     Args:
         largest_share: the largest share that one secret has of a class.
