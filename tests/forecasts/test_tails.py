@@ -66,7 +66,7 @@ def test_a_share_that_the_gallery_does_not_explain_is_weighed_with_small_galleri
     sizes = np.unique(np.geomspace(2, 10_000, 20).round())
     right = (1.0 - floor) * PitmanYor.from_entropy(h=30, gamma=0.8).correctness(sizes)
     average = TailAverage.of(Curve.from_points(sizes, right, people=50_000))
-    evidence = {(tail.name, tail.has_floor): tail.log_evidence for tail in average.tails}
+    evidence = {(tail.form.name, tail.has_floor): tail.log_evidence for tail in average.tails}
     assert len(evidence) == 4
     assert (evidence["law", True] > evidence["law", False]) == (floor > 0)
     if floor:
@@ -109,3 +109,10 @@ def test_counts_are_of_those_who_fail_first():
     assert counts.sizes.tolist() == [10.0, 100.0]
     assert counts.counts.tolist() == pytest.approx([20.0, 40.0, 140.0])
     assert effective_probes(30_000) == pytest.approx(3_000)
+
+
+def test_a_finite_crowd_is_in_the_interval_where_the_fit_is_finite():
+    answer = forecast(fit_curve([100, 1000], correctness=[0.99, 0.80]), at=[10_000])
+    ((value, low, high),) = answer.correctness.rows
+    assert value == pytest.approx(0.2146, abs=1e-4)
+    assert low < 0.2 < 0.25 < high

@@ -55,7 +55,7 @@ def _from_curve(
     if k and not has_classes:
         raise InputError("robust matching has no classes of people who look alike, so there is no k; leave it out")
     progress("weighing what the points allow", 0.1)
-    average = TailAverage.of(fit.curve) if is_technique(fit) else None
+    average = TailAverage.of(fit.curve, finite=fit.gamma < 0) if is_technique(fit) else None
     prediction = CurvePrediction.of(fit) if average is None else CurvePrediction(fit, (average.law,))
     error = error_beyond(fit) if fit.curve.kind == "sparse" else 0.0
 

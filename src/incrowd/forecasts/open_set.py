@@ -19,7 +19,7 @@ from incrowd.curves.study_accuracy import wilson_interval
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.forecasts.population_sizes import settle_populations
 from incrowd.forecasts.result import Estimate
-from incrowd.forecasts.tails import ProbeCounts, TailAverage
+from incrowd.forecasts.tails import ALARMS, ProbeCounts, TailAverage
 from incrowd.results import Result
 from incrowd.special import Floats
 
@@ -90,7 +90,7 @@ def forecast_open_set(
     fnir = Estimate.containing(
         1.0 - hit, 1.0 - np.minimum(hit * (1.0 + above), 1.0), 1.0 - hit * np.maximum(1.0 - below, 0)
     )
-    law = TailAverage.weigh(ProbeCounts.of_shares(sizes, alarms, own.size), ["alarm"])
+    law = TailAverage.weigh(ProbeCounts.of_shares(sizes, alarms, own.size), [ALARMS])
     quiet, least, most = law.correctness(populations, 0.95)
     fpir = Estimate.containing(1.0 - quiet, 1.0 - most, 1.0 - least)
     missed = 1.0 - share * (1.0 - beaten[-1])

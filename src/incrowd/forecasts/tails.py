@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,13 +20,12 @@ from scipy.special import gammaincinv, xlogy
 
 from incrowd.curves.result import Curve
 from incrowd.forecasts.score_model import binormal_shortfall
-from incrowd.pitman_yor.curve_fit import limits_of_fit, people_tested
+from incrowd.pitman_yor.curve_fit import LEAST, limits_of_fit, people_tested
 from incrowd.pitman_yor.likelihood import POSTERIOR_DECAY
 from incrowd.pitman_yor.posterior import Posterior, weighted_interval
 from incrowd.special import Floats
 
-TailName = Literal["law", "binormal"]
-FormName = Literal["law", "binormal", "alarm"]
+TailName = Literal["law", "binormal", "alarm"]
 
 FAR = 100.0
 """Populations beyond this multiple of the largest gallery have the forecast of each tail shown."""
@@ -44,6 +43,15 @@ _STRANGE = 0.99  # a misfit above this quantile of its distribution is attribute
 _MIDDLE_SPREAD, _WIDTH_SPREAD = np.log(2.0), 0.7  # of the log-normal prior of the spread of match scores
 
 
+class Form(NamedTuple):
+    """A form of the tail with two coordinates: 1 − κ of rows of points, their limits, and their log prior density."""
+
+    name: TailName
+    shortfall: Callable[[Floats, Floats], Floats]
+    limits: Callable[[float], Floats]
+    log_prior: Callable[[Floats], Floats]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class WeighedTail:
     """The models of one form that count: two coordinates and ε for each, their weights, and the form's evidence.
@@ -51,7 +59,7 @@ class WeighedTail:
     `misfit` is the deviance of the best of them.
     """
 
-    name: FormName
+    form: Form
     has_floor: bool
     points: Floats
     floor: Floats
@@ -61,7 +69,7 @@ class WeighedTail:
 
     def correctness(self, sizes: Floats) -> Floats:
         """The correctness of each model (rows) at each size (columns)."""
-        return np.asarray((1.0 - self.floor[:, None]) * (1.0 - _SHORTFALLS[self.name](self.points, sizes)))
+        return np.asarray((1.0 - self.floor[:, None]) * (1.0 - self.form.shortfall(self.points, sizes)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,19 +80,20 @@ class TailAverage:
     NAMES: ClassVar[tuple[TailName, ...]] = ("law", "binormal")
 
     @classmethod
-    def of(cls, curve: Curve) -> TailAverage:
-        """Weigh the forms by the points of a curve."""
-        return cls.weigh(ProbeCounts.of(curve), cls.NAMES)
+    def of(cls, curve: Curve, *, finite: bool = False) -> TailAverage:
+        """Weigh the forms by the points of a curve; `finite` lets the law have γ < 0, on clear evidence for that."""
+        law = Form("law", law_shortfall, limits_of_any_law if finite else limits_of_law, _log_prior_of_law)
+        return cls.weigh(ProbeCounts.of(curve), (law, SCORES))
 
     @classmethod
-    def weigh(cls, counts: ProbeCounts, names: Sequence[FormName]) -> TailAverage:
+    def weigh(cls, counts: ProbeCounts, forms: Sequence[Form]) -> TailAverage:
         """Weigh these forms by counts of probes."""
         floors = (False, True) if counts.sizes[0] <= _SMALL_GALLERY else (False,)
-        tails = [_weigh(name, counts, floor) for name in names for floor in floors]
+        tails = [_weigh(form, counts, floor) for form in forms for floor in floors]
         doubt = counts.doubt(min(tail.misfit for tail in tails))
         if doubt < 1.0:
             fewer = replace(counts, counts=doubt * counts.counts)
-            tails = [_weigh(name, fewer, floor) for name in names for floor in floors]
+            tails = [_weigh(form, fewer, floor) for form in forms for floor in floors]
         return cls(tuple(tails))
 
     @property
@@ -92,7 +101,7 @@ class TailAverage:
         """The posterior of the scaling law without ε."""
         from incrowd.pitman_yor.kernels import model_at
 
-        (tail,) = [tail for tail in self.tails if tail.name == "law" and not tail.has_floor]
+        (tail,) = [tail for tail in self.tails if tail.form.name == "law" and not tail.has_floor]
         models = np.array([model_at(*point) for point in tail.points])
         return Posterior(1.0 - models[:, 0], models[:, 1] - 1.0, tail.weights)
 
@@ -100,12 +109,12 @@ class TailAverage:
         """The weight of a form, with and without ε."""
         evidence = np.array([tail.log_evidence for tail in self.tails])
         weight = np.exp(evidence - evidence.max())
-        chosen = np.array([tail.name == name for tail in self.tails])
+        chosen = np.array([tail.form.name == name for tail in self.tails])
         return float(weight[chosen].sum() / weight.sum())
 
-    def correctness(self, sizes: Floats, level: float, names: Sequence[FormName] = ()) -> tuple[Floats, Floats, Floats]:
+    def correctness(self, sizes: Floats, level: float, names: Sequence[TailName] = ()) -> tuple[Floats, Floats, Floats]:
         """Mean and interval of the correctness at each size, by the forms named, or by all."""
-        chosen = [tail for tail in self.tails if not names or tail.name in names]
+        chosen = [tail for tail in self.tails if not names or tail.form.name in names]
         highest = max(tail.log_evidence for tail in chosen)
         weights = np.concatenate([tail.weights * np.exp(tail.log_evidence - highest) for tail in chosen])
         values = np.concatenate([tail.correctness(sizes) for tail in chosen])
@@ -153,9 +162,9 @@ def effective_probes(probes: float) -> float:
     return float(min(probes, np.sqrt(_TRUSTED * probes)))
 
 
-def _weigh(name: FormName, counts: ProbeCounts, has_floor: bool) -> WeighedTail:
+def _weigh(form: Form, counts: ProbeCounts, has_floor: bool) -> WeighedTail:
     """The posterior over one form on a grid that shrinks to the points that count."""
-    limits = _LIMITS[name](counts.sizes[-1])
+    limits = form.limits(counts.sizes[-1])
     whole = float(np.prod(np.diff(limits, axis=1)))
     probes = counts.counts.sum()
     plausible = 2.0 * max(counts.counts[0], 1.0) / probes
@@ -164,11 +173,11 @@ def _weigh(name: FormName, counts: ProbeCounts, has_floor: bool) -> WeighedTail:
     for _ in range(_CLOSER):
         first, second = (np.linspace(low, high, _ALONG) for low, high in limits)
         points = np.stack([axis.ravel() for axis in np.meshgrid(first, second)], axis=1)
-        lost = _SHORTFALLS[name](points, counts.sizes)[:, None, :]
+        lost = form.shortfall(points, counts.sizes)[:, None, :]
         lost = lost + floors[None, :, None] * (1.0 - lost)
         due = np.diff(lost, prepend=0.0, append=1.0, axis=2)
         likelihood = np.log(np.maximum(due, _IMPOSSIBLE)) @ counts.counts
-        density = likelihood + np.log(of_floor) + _PRIORS[name](points)[:, None]
+        density = likelihood + np.log(of_floor) + form.log_prior(points)[:, None]
         relevant = density > density.max() - _NEGLIGIBLE
         inside = points[relevant.any(axis=1)]
         cell = np.diff(limits, axis=1)[:, 0] / (_ALONG - 1)
@@ -186,10 +195,10 @@ def _weigh(name: FormName, counts: ProbeCounts, has_floor: bool) -> WeighedTail:
     evidence = density.max() + np.log(weight.sum() * np.prod(cell) / whole)
     place, at_floor = np.nonzero(relevant)
     misfit = 2.0 * float(np.sum(xlogy(counts.counts, counts.counts / probes)) - likelihood.max())
-    return WeighedTail(name, has_floor, points[place], floors[at_floor], weight / weight.sum(), float(evidence), misfit)
+    return WeighedTail(form, has_floor, points[place], floors[at_floor], weight / weight.sum(), float(evidence), misfit)
 
 
-def _law_shortfall(points: Floats, sizes: Floats) -> Floats:
+def law_shortfall(points: Floats, sizes: Floats) -> Floats:
     from incrowd.pitman_yor.kernels import shortfalls_at
 
     return np.asarray(shortfalls_at(points[:, 0], points[:, 1], np.asarray(sizes, dtype=np.float64), False))
@@ -209,10 +218,15 @@ def _score_shortfall(points: Floats, sizes: Floats) -> Floats:
     return binormal_shortfall(points[:, 0], np.exp(points[:, 1]), sizes)
 
 
-def _law_limits(largest: float) -> Floats:
+def limits_of_law(largest: float) -> Floats:
     """Of log(1 − d), for γ ≥ 0, and of h(1 − γ)."""
     (least, _), (_, longest) = limits_of_fit(largest)
-    return np.array([[least, 0.0], [0.0, longest]])
+    return np.array([[least, 0.0], [LEAST, longest]])
+
+
+def limits_of_any_law(largest: float) -> Floats:
+    """The same for γ of either sign."""
+    return np.array([[limits_of_law(largest)[0, 0], np.log(largest)], limits_of_law(largest)[1]])
 
 
 def _alarm_limits(largest: float) -> Floats:
@@ -226,11 +240,11 @@ def _score_limits(largest: float) -> Floats:
     return np.array([[-1.0, 25.0], [np.log(0.1), np.log(12.0)]])
 
 
-def _law_prior(points: Floats) -> Floats:
+def _log_prior_of_law(points: Floats) -> Floats:
     return np.asarray(-POSTERIOR_DECAY * points[:, 1])
 
 
-def _alarm_prior(points: Floats) -> Floats:
+def _flat(points: Floats) -> Floats:
     return np.zeros(points.shape[0])
 
 
@@ -238,18 +252,8 @@ def _score_prior(points: Floats) -> Floats:
     return np.asarray(-0.5 * ((points[:, 1] - _MIDDLE_SPREAD) / _WIDTH_SPREAD) ** 2)
 
 
-_SHORTFALLS: dict[FormName, Callable[[Floats, Floats], Floats]] = {
-    "law": _law_shortfall,
-    "binormal": _score_shortfall,
-    "alarm": _alarm_shortfall,
-}
-_LIMITS: dict[FormName, Callable[[float], Floats]] = {
-    "law": _law_limits,
-    "binormal": _score_limits,
-    "alarm": _alarm_limits,
-}
-_PRIORS: dict[FormName, Callable[[Floats], Floats]] = {
-    "law": _law_prior,
-    "binormal": _score_prior,
-    "alarm": _alarm_prior,
-}
+SCORES = Form("binormal", _score_shortfall, _score_limits, _score_prior)
+"""The binormal model of scores."""
+
+ALARMS = Form("alarm", _alarm_shortfall, _alarm_limits, _flat)
+"""False alarms in an open set."""

@@ -49,6 +49,6 @@ def hold_out_technique(fit: CurveFit) -> HoldOut:
     """Weigh the tails on galleries of up to a tenth of the largest size, and forecast the largest."""
     part, largest = part_of_curve(fit)
     seen = fit_curve(part, weighting=fit.weighting)
-    estimate = estimate_technique(seen, TailAverage.of(part), np.array([float(largest)]), 0.95)
+    estimate = estimate_technique(seen, TailAverage.of(part, finite=seen.gamma < 0), np.array([float(largest)]), 0.95)
     ((value, low, high),) = estimate.rows
     return HoldOut(int(part.sizes[-1]), largest, float(fit.curve.correctness[-1]), value, low, high)
