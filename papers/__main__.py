@@ -82,7 +82,7 @@ def _show_parts(found: dict[str, list[KeptPart]]) -> None:
             name,
             part.name,
             "kept" if part.from_earlier_run else "done",
-            part.seconds,
+            None if part.from_earlier_run else part.seconds,
             len(part.tables),
             len(part.figures),
         ]

@@ -25,7 +25,10 @@ Checks = dict[tuple[str, str], list[str]]
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One numbered item of a paper, or several that are one thing; a place is empty where the item is not there."""
+    """One numbered item of a paper, or several that are one thing; a place is empty where the item is not there.
+
+    `state` is "done", "stand-in" (on other data than the paper's) or "missing"; `reason` says why it is not done.
+    """
 
     paper: str
     label: str
@@ -33,6 +36,11 @@ class Item:
     library: tuple[str, ...]
     commands: tuple[str, ...]
     app: tuple[str, ...]
+    state: str = "done"
+    reason: str = ""
+
+
+STATES = ("done", "stand-in", "missing")
 
 
 def numbered_items() -> list[Item]:
@@ -44,8 +52,8 @@ def numbered_items() -> list[Item]:
     with (Path(__file__).parent / "numbered_items.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.reader(file, delimiter="|"))[1:]
     return [
-        Item(paper, label, about, _names(library), _names(commands), _names(app))
-        for paper, label, about, library, commands, app in rows
+        Item(paper, label, about, _names(library), _names(commands), _names(app), *state.split(": ", 1))
+        for paper, label, about, library, commands, app, state in rows
     ]
 
 
@@ -101,6 +109,9 @@ _HEAD = (
     "runs from a clone, with `python -m papers`. This page is written by `python -m papers.coverage` from the marks of",
     "the tests; a test fails when it is stale, when an item has no test, or when a name on it does not exist.",
     "",
+    "A *stand-in* computes the paper's item on other data, because the paper's are closed, sold or not at hand; its",
+    "numbers are compared with the paper's as another sample of the same task. *Missing*: nothing stands in.",
+    "",
     "What has no command is a study over many tables or a worked example, and no question about a table of one's own:",
     "those run as a whole, with `python -m papers`. The app asks about a table at hand, or about curves and ranks of a",
     "study. Not in it: a known distribution and the law by itself, which are about no table; the published copulas,",
@@ -112,18 +123,24 @@ _HEAD = (
 
 def _summary(items: list[Item]) -> list[str]:
     count = Counter(item.paper for item in items)
-    lines = ["| paper | items | on the command line | in the app |", "|---|--:|--:|--:|"]
+    lines = [
+        "| paper | items | done | stand-in | missing | on the command line | in the app |",
+        "|---|--:|--:|--:|--:|--:|--:|",
+    ]
     for paper in PAPERS:
         chosen = [item for item in items if item.paper == paper]
         reach = (sum(bool(item.commands) for item in chosen), sum(bool(item.app) for item in chosen))
-        lines.append(f"| {_TITLES[paper]} | {count[paper]} | {reach[0]} | {reach[1]} |")
+        states = Counter(item.state for item in chosen)
+        cells = (_TITLES[paper], count[paper], *(states[state] for state in STATES), *reach)
+        lines.append(f"| {' | '.join(map(str, cells))} |")
     return lines
 
 
 def _row(item: Item, checks: list[str]) -> str:
     code = (", ".join(f"`{name}`" for name in names) or "–" for names in (item.library, item.commands, item.app))
     tests = "<br>".join(f"`{check}`" for check in checks) or "–"
-    return f"| {item.label} | {item.about} | {' | '.join(code)} | {tests} |"
+    about = item.about if item.state == "done" else f"{item.about}; **{item.state}**: {item.reason}"
+    return f"| {item.label} | {about} | {' | '.join(code)} | {tests} |"
 
 
 if __name__ == "__main__":

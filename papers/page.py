@@ -52,18 +52,18 @@ def markdown(paper: Paper, parts: Sequence[KeptPart], *, pictures: str) -> str:
 
 
 def _provenance(paper: Paper, parts: Sequence[KeptPart]) -> str:
-    """The command that makes the page, how long it took, which data it read, and which parts were made otherwise."""
+    """The command and the code that made the page, which data it read, and which parts were made otherwise."""
     made = parts[0].made_with
     held = dict.fromkeys(name.removesuffix(".parquet") for part in parts for name in part.made_with["data"])
     options = (" --data DATA" if held else "") + (" --quick" if made["quick"] else "")
     options += f" --seed {made['seed']}" if made["seed"] else ""
-    seconds, cpu = sum(part.seconds for part in parts), sum(part.cpu_seconds for part in parts)
+    commits = ", ".join(dict.fromkeys(part.commit for part in parts if part.commit))
+    code = f" (commit {commits})" if commits else ""
     read = f" Read of DATA: {', '.join(held)}." if held else ""
     others = [f"{part.title} ({', '.join(other)})" for part in parts if (other := _made_otherwise(part, made, parts))]
     mixed = f" Made otherwise: {'; '.join(others)}." if others else ""
     return (
-        f"Made with incrowd {made['version']} by `python -m papers {paper.name}{options} --out DIR` in "
-        f"{_duration(seconds)} ({_duration(cpu)} of processor time).{read}{mixed}"
+        f"Made with incrowd {made['version']}{code} by `python -m papers {paper.name}{options} --out DIR`.{read}{mixed}"
     )
 
 
@@ -82,10 +82,6 @@ def _made_otherwise(part: KeptPart, made: dict[str, Any], parts: Sequence[KeptPa
     if any(shared[name] != content for name, content in mine["data"].items()):
         found.append("with other contents of DATA")
     return found
-
-
-def _duration(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.1f} minutes"
 
 
 def _markdown_table(table: Comparison | Grid) -> list[str]:

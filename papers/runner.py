@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
+import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -39,18 +39,11 @@ class KeptPart(Result):
     tables: tuple[Comparison | Grid, ...]
     figures: tuple[KeptFigure, ...]
     notes: tuple[str, ...]
-    seconds: float
-    cpu_seconds: float
     made_with: dict[str, Any]
+    commit: str
+    seconds: float = 0.0
     from_earlier_run: bool = False
-    _hidden: ClassVar[frozenset[str]] = frozenset({"from_earlier_run"})
-
-    def to_dict(self) -> dict[str, Any]:
-        """The part in plain JSON types, times rounded."""
-        return Result.to_dict(self) | {
-            "seconds": round(self.seconds, 2),
-            "cpu_seconds": round(self.cpu_seconds, 2),
-        }
+    _hidden: ClassVar[frozenset[str]] = frozenset({"from_earlier_run", "seconds"})
 
 
 def _ignore(line: str) -> None:
@@ -116,8 +109,8 @@ def load_part(
         figures = tuple(KeptFigure(**one) for one in kept["figures"])
         tables = tuple(table_from_dict(one) for one in kept["tables"])
         found = KeptPart(
-            part.name, part.title, tables, figures, tuple(kept["notes"]), kept["seconds"], kept["cpu_seconds"],
-            kept["made_with"], from_earlier_run=True,
+            part.name, part.title, tables, figures, tuple(kept["notes"]), kept["made_with"], kept["commit"],
+            from_earlier_run=True,
         )  # fmt: skip
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -130,16 +123,16 @@ def _run_part(out: Path, paper: Paper, part: Part, context: Context, made_with: 
     Files of an earlier run are deleted before the first figure is written: an interrupted run never leaves an old
     table with a new figure.
     """
-    wall, cpu = time.perf_counter(), _processor_time()
+    began = time.perf_counter()
     result = part.work(context)
-    seconds, cpu_seconds = time.perf_counter() - wall, _processor_time() - cpu
+    seconds = time.perf_counter() - began
     name = output_name(paper, quick=context.quick)
     target = out / name / f"{part.name}.json"
     for old in (target, out / f"{name}.md", out / f"{name}.html"):
         old.unlink(missing_ok=True)
     kept = KeptPart(
-        part.name, part.title, result.tables, _draw(out / name, part, result), result.notes, seconds, cpu_seconds,
-        made_with,
+        part.name, part.title, result.tables, _draw(out / name, part, result), result.notes, made_with,
+        _commit(), seconds,
     )  # fmt: skip
     with written_whole(target, force=True) as temporary:
         text = json.dumps(kept.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
@@ -147,9 +140,14 @@ def _run_part(out: Path, paper: Paper, part: Part, context: Context, made_with: 
     return kept
 
 
-def _processor_time() -> float:
-    """Seconds of processor time, including those of finished worker processes."""
-    return sum(os.times()[:4])
+@cache
+def _commit() -> str:
+    """The commit of the code, with a plus if files differ from it; empty outside of a clone."""
+    shown = ["git", "-C", str(_PAPERS), "describe", "--always", "--abbrev=8", "--dirty=+", "--exclude=*"]
+    try:
+        return subprocess.run(shown, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return ""
 
 
 def _draw(folder: Path, part: Part, result: PartResult) -> tuple[KeptFigure, ...]:

@@ -10,6 +10,7 @@ from incrowd import leak_risk, protect
 from incrowd.demo import demo_table
 from incrowd.leaks import PartialLeak, simulate_partial_leak
 from papers.parts import Comparison, Context, Grid, PartResult, Row, Value
+from papers.releases import in_fixed_order
 
 KNOWN = ("age_yrs", "sex", "race")
 CLASS_SIZES = (1, 2, 5, 10)
@@ -82,10 +83,7 @@ def _table(people: int, k: int, seed: int) -> Any:
     table = stays.append_column("person", [owner])
     if k == 1:
         return table
-    safe = protect(table, quasi_identifiers=KNOWN, k=k, person="person").table
-    pseudonyms = safe["person"].to_pylist()  # random, and drawn anew each time: replaced by the order of appearance
-    number = {name: f"p{at:05}" for at, name in enumerate(dict.fromkeys(pseudonyms))}
-    return safe.set_column(safe.column_names.index("person"), "person", [[number[name] for name in pseudonyms]])
+    return in_fixed_order(protect(table, quasi_identifiers=KNOWN, k=k, person="person").table, "person")
 
 
 def _attack(table: Any, people: int, attacker: Attacker, trials: int, seed: int) -> PartialLeak:

@@ -15,6 +15,7 @@ from papers.figures.graphs import graph_figure
 from papers.leak_attack.printed_tables import COLUMNS, LEAKED_PATIENTS, QUASI_IDENTIFIERS, TABLE_1, TABLE_3, as_columns
 from papers.leak_attack.reference_values import chance_named, enumerate_attacks
 from papers.parts import Comparison, Context, Grid, PartResult, Picture, Row, Value
+from papers.releases import in_fixed_order
 
 TREE_PEOPLE, TREE_LEAKED, TREE_TARGETS = 10, 4, 3  # the tree has no numbers in the paper
 
@@ -92,8 +93,9 @@ def _protected() -> Any:
 
 
 def _table_3(protected: Any) -> Grid:
-    people = {who: number for number, who in enumerate(dict.fromkeys(protected.table["patient"].to_pylist()), start=1)}
-    rows = protected.table.to_pylist()
+    release = in_fixed_order(protected.table, "patient")
+    people = {who: number for number, who in enumerate(dict.fromkeys(release["patient"].to_pylist()), start=1)}
+    rows = release.to_pylist()
     cells: list[list[Value]] = [[people[row["patient"]], *(str(row[name]) for name in COLUMNS[1:])] for row in rows]
     return Grid("Table 3 from Table 1: 3-anonymous histories", ("person", *COLUMNS[1:]), cells)
 

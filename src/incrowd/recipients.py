@@ -100,12 +100,14 @@ def judge(risk: float, limit: float, interval: tuple[float, float] | None = None
 
 
 def smallest_class(limit: float) -> int:
-    """The smallest class size with an accepted risk of 1 ÷ size; 0.33 and 0.09 are read as 1/3 and 1/11.
+    """The smallest class size with an accepted risk of 1 ÷ size; from 0.33 and 0.09 on, 1/3 and 1/11 are meant.
 
     >>> smallest_class(0.33), smallest_class(0.09), smallest_class(0.05), smallest_class(0.06), smallest_class(1 / 11)
     (3, 11, 20, 17, 11)
+    >>> smallest_class(0.0899), smallest_class(0.0901)  # a wider limit never asks for larger classes
+    (12, 11)
     """
-    conventional = next((size for size in _CLASS_SIZES if limit == round(1 / size, 2)), None)
+    conventional = next((size for size in _CLASS_SIZES if round(1 / size, 2) <= limit < 1 / size), None)
     return conventional or math.ceil(1 / limit - 1e-9)
 
 

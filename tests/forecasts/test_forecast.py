@@ -174,7 +174,7 @@ def test_a_failed_check_is_said_everywhere(points, tmp_path, capsys):
     figure = tmp_path / "figure.json"
     assert run("forecast", points, "--at", "1e6", "--people", "300", "--plot", figure) == 0
     shown = capsys.readouterr()
-    assert "all points at larger sizes left out" in shown.out
+    assert "with what is larger left out" in shown.out
     assert "OUTSIDE" in shown.out
     assert "the law missed the largest measured size" in shown.err
     assert "the law missed the largest measured size" in figure.read_text()

@@ -55,7 +55,7 @@ def by_enumeration(classes, leaked):
     return Fraction(learnt, whole), Fraction(sure, whole), Fraction(both, whole), Fraction(max(each), leaks)
 
 
-@pytest.mark.parametrize("people", range(1, 7))
+@pytest.mark.parametrize("people", range(1, 10))
 def test_all_leaks_of_all_small_tables(people):
     for classes in tables(people):
         shared = SharedSecrets.from_classes(classes)

@@ -5,7 +5,7 @@ from importlib import import_module
 
 import pytest
 import typer
-from papers.coverage import PAGE, collect_checks, coverage_page, numbered_items
+from papers.coverage import PAGE, STATES, collect_checks, coverage_page, numbered_items
 
 from incrowd import InputError
 from incrowd.cli.app import app as commands
@@ -32,7 +32,13 @@ def test_every_item_is_listed_once():
 
 def test_every_item_has_a_check():
     found = collect_checks()
-    assert [f"{item.paper}, {item.label}" for item in ITEMS if (item.paper, item.label) not in found] == []
+    wanted = {(item.paper, item.label) for item in ITEMS if item.state != "missing"}
+    assert wanted == set(found)
+
+
+def test_what_is_not_done_has_a_reason():
+    assert {item.state for item in ITEMS} == set(STATES)
+    assert all(bool(item.reason) == (item.state != "done") for item in ITEMS)
 
 
 def test_the_page_is_not_stale():

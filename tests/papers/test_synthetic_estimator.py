@@ -176,7 +176,6 @@ def test_adult_has_the_eleven_columns_of_the_appendix(shared_data):
     assert set(ADULT) <= set(table.columns)
 
 
-@pytest.mark.paper("synthetic-estimator", "C 2", "C 3", "C 4")
 def test_what_is_not_at_hand_is_said_with_what_stands_for_it(quick):
     notes = " ".join(quick["simulation"].notes)
     for words in ("Texas", "Washington", "Nexoid", "invented hospital stays"):

@@ -269,3 +269,9 @@ def test_rank_sizes_of_the_right_process_are_inside_the_band():
     assert right.divergence_bits < 0.1
     uneven = ClassSizes.from_counts({1: 30, 500: 5})
     assert rank_size_check(fit_class_sizes(uneven), draws=60).divergence_bits > right.divergence_bits
+
+
+@pytest.mark.parametrize("prior", ["cautious", None])
+def test_a_blind_guess_is_fitted_by_everybody_alike(prior):
+    fit = fit_curve([10, 100, 1000], correctness=[0.1, 0.01, 0.001], people=5_000, prior=prior)
+    assert fit.model.correctness(10_000) == pytest.approx(1e-4, rel=1e-6)

@@ -34,7 +34,8 @@ class Question:
 
     - Two questions for each column: `quasi_identifiers` can be known to others, `sensitive` ones would harm somebody if
       they were learned; a column may be both, and `other` columns are neither. `identifiers` name people, `drop`
-      columns are to be left out, and `need` columns must stay in an advised release. None to take what names and values suggest, which is no answer.
+      columns are to be left out, and `need` columns must stay in an advised release. None to take what names and values
+      suggest, which is no answer.
     - Sample: `population` is the number of people that the table was drawn from; otherwise it is the sum of the column
       `weights`. `strata` and `cluster` are columns of the sampling design; they may have a role as well.
     - Limits: `recipient` (None is "public") sets the limits on the risk, unless `threshold` and `highest` do. `rules`

@@ -15,6 +15,7 @@ from incrowd.forecasts.law import forecast_fit
 from incrowd.forecasts.population_sizes import settle_populations
 from incrowd.forecasts.result import Forecast
 from incrowd.forecasts.table_forecast import forecast_table
+from incrowd.forecasts.techniques import hold_out_technique, is_technique
 from incrowd.pitman_yor import ClassSizeFit, CurveFit, fit_class_sizes, fit_curve
 from incrowd.pitman_yor.model_checks import hold_out
 from incrowd.tables import TableLike, read_table
@@ -39,8 +40,9 @@ def forecast(
 
     For a table, the forecast is the estimate of `population_risk` at each size, by `forecast_table`. Class sizes,
     curves and fits follow the scaling law. A fit to class sizes continues from the measured people, who are part of the
-    population. A fit to a curve gives the value of the law. The law is checked on held-out data (`hold_out` of the
-    result), and a note says if it fails.
+    population. A fit to a curve gives the value of the law. For a technique (a robust curve, or published points) whose
+    number of probes is known, the law is averaged with a binormal model of scores, by the evidence for each. The
+    forecast is checked on held-out data (`hold_out` of the result), and a note says if it fails.
 
     Args:
         data: a table (a path, a frame or a `Table`) with `quasi_identifiers`, or with the columns `n` and
@@ -89,7 +91,7 @@ def forecast(
 def _checked(answer: Forecast, fit: ClassSizeFit | CurveFit, seed: int) -> Forecast:
     """Add the check of the fit on held-out data to the forecast, and a note if it failed or was not possible."""
     try:
-        check = hold_out(fit, seed=seed)
+        check = hold_out_technique(fit) if is_technique(fit) else hold_out(fit, seed=seed)
     except UnsupportedError as reason:
         note = f"the fit was not checked on a part of the data: {reason}"
         return replace(answer, notes=(*answer.notes, note))

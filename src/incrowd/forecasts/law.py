@@ -14,6 +14,8 @@ from incrowd.classes import ClassSizes
 from incrowd.curves.exact_matching import correctness_curve, share_below
 from incrowd.errors import InputError
 from incrowd.forecasts.result import Estimate, Forecast, Parameter
+from incrowd.forecasts.tails import TailAverage
+from incrowd.forecasts.techniques import add_tails, estimate_technique, is_technique
 from incrowd.pitman_yor.class_size_fit import ClassSizeFit
 from incrowd.pitman_yor.curve_fit import CurveFit, people_tested
 from incrowd.pitman_yor.curve_prediction import CurvePrediction
@@ -53,15 +55,19 @@ def _from_curve(
     if k and not has_classes:
         raise InputError("robust matching has no classes of people who look alike, so there is no k; leave it out")
     progress("weighing what the points allow", 0.1)
-    prediction = CurvePrediction.of(fit)
-    error = error_beyond(fit) if fit.curve.kind in ("sparse", "robust") else 0.0
+    average = TailAverage.of(fit.curve, finite=fit.gamma < 0) if is_technique(fit) else None
+    prediction = CurvePrediction.of(fit) if average is None else CurvePrediction(fit, (average.law,))
+    error = error_beyond(fit) if fit.curve.kind == "sparse" else 0.0
 
     def estimate(value: Floats, interval: Callable[[float], tuple[float, float]]) -> Estimate:
         low, high = np.array([interval(size) for size in at]).T
         beyond = error * np.log(np.maximum(at / fit.curve.sizes[-1], 1.0))
         return _widen(Estimate.containing(value, low, high), beyond)
 
-    correctness = estimate(model.correctness(at), partial(prediction.correctness, level=level))
+    if average is None:
+        correctness = estimate(model.correctness(at), partial(prediction.correctness, level=level))
+    else:
+        correctness = estimate_technique(fit, average, at, level)
     uniqueness = None
     if has_classes:
         uniqueness = estimate(model.uniqueness(at), partial(prediction.uniqueness, level=level))
@@ -75,7 +81,8 @@ def _from_curve(
     notes = (*fit.curve.notes, *_note_assumption(fit), *_note_doubts(h, gamma, fit.evidence_below_zero or 0.0))
     notes += (*_note_misfit(fit), *_note_limit(fit))
     measured = int(fit.curve.sizes[-1])
-    return Forecast(at, names, correctness, uniqueness, violations, h, gamma, level, measured, seed, notes)
+    answer = Forecast(at, names, correctness, uniqueness, violations, h, gamma, level, measured, seed, notes)
+    return answer if average is None else add_tails(answer, fit, average)
 
 
 def _from_class_sizes(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -27,6 +27,7 @@ from incrowd.wording import (
     population,
 )
 
+_TAILS = {"law": "scaling law", "binormal": "binormal scores"}
 _NAMES = {"city": "a city", "us": "the United States", "eu": "the European Union", "world": "the world"}
 
 
@@ -75,7 +76,10 @@ class Forecast(Result):
         uniqueness: None for robust matching, which has no classes.
         measured: the number of people measured.
         notes: limits of the answer.
-        method: "law" for estimates of the fitted law, "combined" for those of `population_risk`.
+        method: "law" for estimates of the fitted law, "average" for those of a technique's two tails, "combined" for
+            those of `population_risk`.
+        tails: the correctness by each tail alone, "law" and "binormal", if a population is far beyond a technique's
+            largest gallery.
         hold_out: the check of the law on held-out data, if it was possible.
     """
 
@@ -90,8 +94,9 @@ class Forecast(Result):
     measured: int
     seed: int
     notes: tuple[str, ...] = ()
-    method: Literal["law", "combined"] = "law"
+    method: Literal["law", "average", "combined"] = "law"
     hold_out: HoldOut | None = None
+    tails: Mapping[str, Estimate] = field(default_factory=dict)
     _hidden: ClassVar[frozenset[str]] = frozenset({"hold_out"})
     _derived: ClassVar[tuple[str, ...]] = ("people_named", "people_unique")
 
@@ -116,7 +121,7 @@ class Forecast(Result):
     def certainty(self, place: int) -> str:
         """The interval of the share named correctly in one population, or that it is counted in the table."""
         _, low, high = self.correctness.rows[place]
-        is_counted = self.method != "law" and float(self.at[place]) <= self.measured and low == high
+        is_counted = self.method == "combined" and float(self.at[place]) <= self.measured and low == high
         return "counted" if is_counted else interval_at(self.level, low, high)
 
     @property
@@ -137,20 +142,29 @@ class Forecast(Result):
         if self.uniqueness is not None:
             columns["unique"] = [percent(*share) for share in zip(self.uniqueness.value, self.at, strict=True)]
         shares = DataTable("Who would be named correctly", (*columns,), tuple(zip(*columns.values(), strict=True)))
+        tables = (shares, *self._tables_of_tails())
         if not self.violations:
-            return (shares,)
+            return tables
         violations = [
             [f"{percent(value, size)} ({percent_interval(low, high)})" for size, (value, low, high) in rows]
             for rows in (zip(self.at, estimate.rows, strict=True) for estimate in self.violations.values())
         ]
         return (
-            shares,
+            *tables,
             DataTable(
                 "In classes smaller than k: violations of k-anonymity",
                 ("population", *(f"k = {k} ({interval})" for k in self.violations)),
                 tuple(zip(self.populations, *violations, strict=True)),
             ),
         )
+
+    def _tables_of_tails(self) -> tuple[DataTable, ...]:
+        if not self.tails:
+            return ()
+        interval = f"{chosen_percent(self.level)} interval"
+        heads = ("population", *(f"{_TAILS[name]} ({interval})" for name in self.tails))
+        columns = [[estimate.in_words(place) for place in range(len(self.names))] for estimate in self.tails.values()]
+        return (DataTable("Named correctly, by each tail", heads, tuple(zip(self.populations, *columns, strict=True))),)
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -166,7 +180,7 @@ class Forecast(Result):
             return law
         return (
             *law,
-            f"Check: from up to {check.seen:,} people, with what is larger left out, the law forecasts "
+            f"Check: from up to {check.seen:,} people, with what is larger left out, the forecast is "
             f"{percent(check.forecast)} at {check.size:,}; {percent(check.measured)} was measured, "
             f"{'inside' if check.inside else 'OUTSIDE'} its interval {percent_interval(check.low, check.high)}.",
         )

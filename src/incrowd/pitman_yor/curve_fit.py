@@ -24,6 +24,9 @@ NAMES: tuple[Name, ...] = ("PYC", "ENT", "EXP", "POL", "RND")
 CLEAR_EVIDENCE = 3.0
 """Gain in log likelihood that γ < 0 needs to be chosen: e³ ≈ 20 to one."""
 
+LEAST = 1e-9
+"""Smallest h(1 − γ) for γ ≥ 0, and smallest log(1 − d) for γ < 0, of a fit."""
+
 _MOST_HEAVY, _BEYOND = 1e5, 12.0  # largest hγ of a fit, and how far h(1 − γ) may exceed the log of the largest gallery
 _TOLERANCE = 0.01  # fraction of the noise; models whose losses differ by less fit equally well (docs/forecast.md)
 _START_LOG_C = np.array([0.0, -0.1, -0.25, -0.45, -0.7, -1.1, -1.6, -2.2, -3.0, -4.0, -5.5, -7.0, -9.0])
@@ -210,10 +213,11 @@ def _least_squares(points: Points, *, finite: bool) -> tuple[float, float]:
 
     sizes, values, roots, unique = points
     (least, longest), of_light = limits_of_fit(sizes[-1])
-    limits = np.array([(0.0, longest) if finite else (least, 0.0), of_light])
+    # everybody alike, d = α = 0, is no process: it is left out at one end of either axis
+    limits = np.array([(LEAST, longest), of_light] if finite else [(least, 0.0), (LEAST, longest)])
     few = np.unique(np.linspace(0, sizes.size - 1, _START_POINTS).astype(int))
-    second = np.linspace(0.0, longest, _STARTS_OF_LIGHT)
-    first = second if finite else _START_LOG_C
+    second = np.linspace(limits[1, 0], longest, _STARTS_OF_LIGHT)
+    first = np.linspace(LEAST, longest, _STARTS_OF_LIGHT) if finite else _START_LOG_C
     lost = 1.0 - values
     start = best_start(first, second, sizes[few], lost[few], roots[few], unique)
     log_c, slack, _ = descend(*start, limits, sizes, lost, roots, unique)

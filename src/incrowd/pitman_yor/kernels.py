@@ -151,6 +151,17 @@ def model_at(log_c, slack):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator,unused-ignore]
+def shortfalls_at(log_c, slack, n, unique):  # type: ignore[no-untyped-def]
+    """A row of `shortfall` for each model in the coordinates of the fit, at all sizes."""
+    rows = np.empty((log_c.size, n.size))
+    for i in range(log_c.size):
+        c, x = model_at(log_c[i], slack[i])
+        for j in range(n.size):
+            rows[i, j] = shortfall(c, x, n[j], unique)
+    return rows
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator,unused-ignore]
 def weigh_residuals(log_c, slack, n, lost, roots, unique, out):  # type: ignore[no-untyped-def]
     """Weighted residuals of one model into `out`; their sum of squares. `lost` is 1 − the measured shares."""
     c, x = model_at(log_c, slack)

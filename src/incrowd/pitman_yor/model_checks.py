@@ -11,6 +11,7 @@ from scipy.special import logit
 
 from incrowd._support.progress import Progress, silent
 from incrowd.classes import ClassSizes
+from incrowd.curves import Curve
 from incrowd.errors import UnsupportedError
 from incrowd.pitman_yor.class_size_fit import ClassSizeFit, fit_class_sizes
 from incrowd.pitman_yor.curve_fit import CurveFit, fit_curve
@@ -65,13 +66,13 @@ def hold_out(fit: ClassSizeFit | CurveFit, *, seed: int = 0) -> HoldOut:
 
 
 def error_beyond(fit: CurveFit) -> float:
-    """Error of the law in log odds for every e-fold beyond the largest size of a sparse or robust curve.
+    """Error of the law in log odds for every e-fold beyond the largest size of a sparse curve.
 
     Such curves are not made of classes, and the law holds for them only approximately. Held-out sizes measure the
     error: fits to a tenth and to three tenths of the largest size miss it by a root mean square of r for every e-fold.
     Half an interval is a multiple of r, plus a constant for errors that the held-out sizes do not show. The two
     constants were set so that intervals contain 95 % of the truths, on sub-galleries of two tables of purchases and
-    visits and of simulated vectors.
+    visits.
     """
     rates = []
     for part in _HELD_OUT_PARTS:
@@ -86,13 +87,18 @@ def error_beyond(fit: CurveFit) -> float:
     return float(np.hypot(_ERROR_SEEN * seen, _ERROR_UNSEEN))
 
 
-def _hold_out_points(fit: CurveFit, part_seen: float) -> HoldOut:
+def part_of_curve(fit: CurveFit, seen: float = _HELD_OUT) -> tuple[Curve, int]:
+    """The points up to a part of the largest size, two at least, and that size."""
     sizes = fit.curve.sizes[fit.curve.sizes > 1]
     if sizes.size < 3:
         raise UnsupportedError("holding out the largest size needs three or more sizes above 1")
     largest = int(sizes[-1])
-    limit = max(int(part_seen * largest), int(sizes[1]))
-    part = fit_curve(fit.curve.up_to(limit), metric=fit.metric, weighting=fit.weighting)
+    return fit.curve.up_to(max(int(seen * largest), int(sizes[1]))), largest
+
+
+def _hold_out_points(fit: CurveFit, seen: float) -> HoldOut:
+    points, largest = part_of_curve(fit, seen)
+    part = fit_curve(points, metric=fit.metric, weighting=fit.weighting)
     measured, forecast, interval = (
         getattr(one, fit.metric) for one in (fit.curve, part.pitman_yor, CurvePrediction.of(part))
     )

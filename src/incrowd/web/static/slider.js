@@ -15,7 +15,7 @@ export function fillSlider(view) {
   if (!found) return;
   places = [found.curve, found.forecast].flatMap(placesOf).sort((a, b) => a.at - b.at);
   size.max = String(places.length - 1);
-  measured = found.forecast.method === "law" ? 0 : found.forecast.measured; // numbers up to this size are counted, not estimated
+  measured = found.forecast.method !== "combined" ? 0 : found.forecast.measured; // numbers up to this size are counted, not estimated
   storageKey = `incrowd-people-${table}-${found.population}`; // another population has its own position
   const wanted = Number(sessionStorage.getItem(storageKey)) || found.population || found.forecast.measured || 1e6;
   size.value = String(nearest(wanted));

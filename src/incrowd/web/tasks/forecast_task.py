@@ -134,7 +134,7 @@ def _outcome(
 
 def _method_in_words(answer: Forecast, why: str | None) -> str:
     """A sentence on what a forecast is based on; `why` says why the columns are not used."""
-    if answer.method == "law":
+    if answer.method != "combined":
         return _POINTS_ALONE
     if why is not None:
         return f"{_SAME}. It follows a law fitted to how many people look alike, for the columns cannot be used: {why}."
