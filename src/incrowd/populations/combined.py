@@ -112,6 +112,17 @@ def join_crowd(
     return estimate, bound_uniqueness(sizes, estimate, estimate * unique_share), tuple(parts)
 
 
+def gap_between(crowd: CrowdEstimate, anchored: AnchoredEstimate | None) -> float:
+    """The distance of the two estimates on the log-odds scale; 0 if there is no copula, or if one says 0 or 1."""
+    if anchored is None:
+        return 0.0
+    shares = crowd.sample_to_population, anchored.sample_to_population
+    if min(shares) <= 0.0 or max(shares) >= 1.0:
+        return 0.0
+    one, other = (math.log(share / (1.0 - share)) for share in shares)
+    return abs(one - other)
+
+
 def bound_uniqueness(counted: ClassSizes | PopulationRisk, correctness: float, uniqueness: float) -> float:
     """Limit the share of records that are unique in the population to the range that B allows.
 

@@ -17,6 +17,7 @@ The mean of the two on the log-odds scale is used.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -66,6 +67,7 @@ class _Means(NamedTuple):
     correctness: float  # B
     uniqueness: float
     variance: float  # of 1/F
+    drift: float
     by_stratum: Floats  # rows: the mean 1/F and the share of records unique in the population, for each stratum
     shares_without: Floats | None  # as in `CrowdEstimate`
 
@@ -83,6 +85,7 @@ class CrowdEstimate:
     # the growths; None if not requested
     shares_without: Floats | None
     by_stratum: Floats  # the mean 1/F (first row) and the share of unique records of each stratum
+    drift: float  # underestimate of the sample's κ by the grown population, in log-odds; NaN for unequal chances
 
     @property
     def sample_to_population(self) -> float:
@@ -146,9 +149,10 @@ def grow_sample(
             if leave_out is not None and stop == people_grown(people, leave_out):
                 shares = grown.sample_class_sizes / sizes_without(grown.values, np.arange(people))
             sizes_from_stop = [size for size in sizes if people_grown(people, size) == stop]
-            weights, shift = _cluster_weights(model, grown), _kappa_shift(model, grown)
+            weights, drift = _cluster_weights(model, grown), _drift_of(model, grown)
+            shift = _kappa_shift(model, grown, drift)
             for size, classes in _classes_at(grown, sizes_from_stop, trial):
-                means = _means_of(model, classes, weights, shift)
+                means = _means_of(model, classes, weights, shift)._replace(drift=drift)
                 estimates[size] = means._replace(shares_without=shares) if size == leave_out else means
         return estimates
 
@@ -171,22 +175,37 @@ def _means_of(model: CrowdModel, classes: SampleClasses, weights: Floats | None,
     strata = model.codes[0] if model.hidden else np.zeros(model.people, dtype=np.int32)
     records = np.bincount(strata)
     by_stratum = np.stack([np.bincount(strata, weights=values) / records for values in classes])
-    return _Means(correctness, uniqueness, variance, by_stratum, None)
+    return _Means(correctness, uniqueness, variance, math.nan, by_stratum, None)
 
 
-def _kappa_shift(model: CrowdModel, grown: GrownPopulation) -> float:
-    """Half the distance on the log-odds scale from the mean 1/F to κ of the grown population without its drift.
+def _drift_of(model: CrowdModel, grown: GrownPopulation) -> float:
+    """The sample's κ less that of as many people of the grown population, on the log-odds scale.
 
-    It is 0 if sampling chances were unequal, because then B is not κ.
+    NaN if sampling chances were unequal, because then a sample is no random part of its population.
     """
     if model.hidden or model.clusters is not None:
-        return 0.0
-    people, seen = model.people, model.class_sizes()
-    classes = float(np.sum(1.0 / seen))
+        return math.nan
+    people = model.people
     rarefied = correctness_curve(ClassSizes.from_sizes(grown.class_sizes), np.array([people])).correctness[0]
-    alike = people - classes
-    drift = (_log_odds(classes / people) - _log_odds(float(rarefied))) * alike / (alike + _ALIKE)
-    kappa = _log_odds(grown.classes / grown.people) + drift
+    # half a record more is alike, so that the log-odds are finite
+    own, others = (1.0 - (people * (1.0 - kappa) + 0.5) / (people + 1.0) for kappa in (_kappa_of(model), rarefied))
+    return float(logit(own) - logit(others))
+
+
+def _kappa_of(model: CrowdModel) -> float:
+    """Classes ÷ people of the sample."""
+    return float(np.mean(1.0 / model.class_sizes()))
+
+
+def _kappa_shift(model: CrowdModel, grown: GrownPopulation, drift: float) -> float:
+    """Half the distance on the log-odds scale from the mean 1/F to κ of the grown population without its drift.
+
+    It is 0 if the drift is not known.
+    """
+    if math.isnan(drift):
+        return 0.0
+    alike = model.people * (1.0 - _kappa_of(model))
+    kappa = _log_odds(grown.classes / grown.people) + drift * alike / (alike + _ALIKE)
     return 0.5 * (kappa - _log_odds(float(np.mean(1.0 / grown.sample_class_sizes))))
 
 
@@ -216,6 +235,7 @@ def _summarise(size: int, people: int, growths: Sequence[_Means]) -> CrowdEstima
         float(np.mean([growth.variance for growth in growths])),
         np.mean(shares, axis=0) if shares else None,
         np.mean([growth.by_stratum for growth in growths], axis=0),
+        float(np.mean([growth.drift for growth in growths])),
     )
 
 

@@ -9,9 +9,15 @@ with N/n. The variances are added on the log-odds scale, where they hardly depen
 the records, from the posterior (`scatter` is v/(B(1 − B))). `deviation` is the method's own standard deviation. The
 constants are such that 95 % of the true values are inside the intervals on the tables used for tuning.
 
-The error of the crowd model (also combined with the copula) falls with the size of the sample: half its interval is
-c log(N/n)/n^¼ on the log-odds scale, at least the sampling error, and wider if the population is larger than the number
-of people grown. If weights are unequal, n is divided by the design effect, 1 + their squared coefficient of variation.
+The error of the crowd model (also combined with the copula) falls with the size of the sample, and is larger where
+estimates disagree. Half its interval on the log-odds scale is
+
+    √((c₃ log(N/n)/n^¼)² + (c₄ drift)² + (c₅ gap)²)
+
+with `drift` that of the growth (`crowd_estimator.py`) and `gap` the distance from the copula, 0 where the sample is so
+large that the copula is not used. It is at least the sampling error, and wider if the population is larger than the
+number of people grown. Where the drift is not known, half the interval is c log(N/n)/n^¼. If weights are unequal, n is
+divided by the design effect, 1 + their squared coefficient of variation.
 Methods that do not use weights get an additional error instead.
 """
 
@@ -27,6 +33,7 @@ from incrowd.classes import ClassSizes
 from incrowd.special import NORMAL_QUANTILE
 
 if TYPE_CHECKING:
+    from incrowd.populations.crowd_estimator import CrowdEstimate
     from incrowd.populations.sample import Sample
 
 
@@ -39,7 +46,10 @@ class _Error(NamedTuple):
 
 
 CROWD_ERROR = 0.8
-"""c: half the interval of the crowd model at N = e n and one record, on the log-odds scale."""
+"""c: half the interval of the crowd model at N = e n and one record, on the log-odds scale, if nothing can disagree."""
+
+CROWD_ERRORS = (0.45, 1.0, 0.8)
+"""c₃, c₄ and c₅: the same error where estimates agree, and its increase with drift and gap."""
 
 CROWD_EXTRAPOLATION = 0.17
 """Error added (in quadrature) for every e-fold by which the population exceeds the people grown."""
@@ -90,19 +100,23 @@ def interval_around(
     return _within_certain(estimate, width, certain, sample.sizes)
 
 
-def interval_of_crowd(estimate: float, sample: Sample, *, grown: int, variance: float) -> tuple[float, float]:
+def interval_of_crowd(estimate: float, sample: Sample, crowd: CrowdEstimate, gap: float) -> tuple[float, float]:
     """The 95 % interval of an estimate of B by the crowd model, within the certain limits.
 
-    `grown` is the number of people grown, `variance` the variance of 1/F among the records.
+    `gap` is the distance of crowd model and copula on the log-odds scale.
     """
     certain = certain_limits(sample.sizes, sample.population)
     if estimate <= 0.0 or estimate >= 1.0:
         return certain
     people, room = sample.sizes.people, 1.0 - estimate
     effective = people / sample.design_effect
-    usual = CROWD_ERROR * math.log(sample.population / people) / effective**0.25
-    noise = NORMAL_QUANTILE * math.sqrt(variance * (1.0 - sample.fraction) / effective) / (estimate * room)
-    width = math.hypot(max(usual, noise), CROWD_EXTRAPOLATION * math.log(sample.population / grown))
+    distance = math.log(sample.population / people) / effective**0.25
+    if math.isnan(crowd.drift):
+        usual = CROWD_ERROR * distance
+    else:
+        usual = math.hypot(*(c * part for c, part in zip(CROWD_ERRORS, (distance, crowd.drift, gap), strict=True)))
+    noise = NORMAL_QUANTILE * math.sqrt(crowd.variance * (1.0 - sample.fraction) / effective) / (estimate * room)
+    width = math.hypot(max(usual, noise), CROWD_EXTRAPOLATION * math.log(sample.population / crowd.grown))
     low, high = _within_certain(estimate, width, certain, sample.sizes)
     return min(low, estimate), max(high, estimate)
 
