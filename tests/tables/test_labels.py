@@ -351,7 +351,8 @@ words = st.text(st.sampled_from("ab,{}[];\"* \t\n\u2028\u00a0'=-1"), max_size=5)
 @settings(max_examples=150, deadline=None)
 @given(st.lists(words, min_size=1, max_size=8, unique=True), st.data())
 def test_sets_of_texts_cover_their_members_whatever_these_look_like(texts, data):
-    from incrowd.protection.recoding import as_written, format_set, quote_members
+    from incrowd.protection.recoding import format_set
+    from incrowd.tables.released_values import as_written, quote_members
 
     members = [data.draw(st.sets(st.integers(0, len(texts) - 1), min_size=2)) for _ in range(3 * (len(texts) > 1))]
     quoted = quote_members(pa.array(texts)).to_pylist()

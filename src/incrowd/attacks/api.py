@@ -20,8 +20,8 @@ from incrowd.attacks.result import AttackKind, AttackRisk
 from incrowd.attacks.setting import AttackOptions, Setting, prepare
 from incrowd.attacks.singling_out import attack_by_singling_out
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.protection.outputs import join_bounds
 from incrowd.tables import Table, TableLike, read_table
+from incrowd.tables.released_values import join_bounds
 
 ATTACKS: Mapping[AttackKind, Mapping[str, Callable[[Setting], AttackRisk]]] = {
     "linkage": {"": attack_by_linkage},

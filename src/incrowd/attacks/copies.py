@@ -13,9 +13,9 @@ import pyarrow.compute as pc
 from incrowd._support.progress import part
 from incrowd.attacks.gallery import SLACK
 from incrowd.attacks.setting import HOLDOUT, ORIGINAL, RELEASED, Setting
-from incrowd.protection.recoding import as_text
 from incrowd.results import Result
 from incrowd.tables import Table
+from incrowd.tables.released_values import as_text
 from incrowd.wording import listed, number, people
 
 _MISSING = "\x00"  # stands for a null, because joins do not match nulls

@@ -22,13 +22,12 @@ from numpy.typing import NDArray
 
 from incrowd.backends import Coded, encode
 from incrowd.errors import InputError
-from incrowd.protection.problem import offset_of
-from incrowd.protection.recoding import as_days_if_whole, as_text, as_written
 from incrowd.special import Floats
 from incrowd.tables import Table
 from incrowd.tables.generalised import split_sets
 from incrowd.tables.label_cover import LabelCover, expand
 from incrowd.tables.labels import read_labels
+from incrowd.tables.released_values import as_days_if_whole, as_text, as_written, offset_of
 
 _NULL = 2.0  # position of a null among numbers; these are from 0 to 1, so its distance to each is at least 1
 

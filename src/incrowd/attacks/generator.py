@@ -18,8 +18,8 @@ from incrowd.backends.arrow_columns import as_floats
 from incrowd.errors import UnsupportedError
 from incrowd.populations.crowd_growth import grow
 from incrowd.populations.crowd_model import fit_crowd_model
-from incrowd.protection.problem import offset_of
 from incrowd.tables import Table
+from incrowd.tables.released_values import offset_of
 
 GeneratorModel = Literal["crowd", "copula", "independent"]
 

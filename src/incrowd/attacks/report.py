@@ -12,10 +12,10 @@ from incrowd.attacks.copies import CopiedPeople, NearCopies
 from incrowd.attacks.result import AttackRisk, Rate, wilson
 from incrowd.backends import encode
 from incrowd.errors import UnsupportedError
-from incrowd.protection.recoding import as_text
 from incrowd.recipients import is_within
 from incrowd.results import Result
 from incrowd.tables import read_table
+from incrowd.tables.released_values import as_text
 from incrowd.wording import counted, percent, percent_interval
 
 _POINTING = ("linkage", "singling-out", "linkability", "membership")

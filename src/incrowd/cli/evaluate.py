@@ -44,8 +44,8 @@ def evaluate_table(
     """Evaluate a protected table: the remaining risk, and what protection cost."""
     from incrowd.evaluation import changed_columns, evaluate
     from incrowd.protection import Hierarchy
-    from incrowd.protection.outputs import join_bounds
     from incrowd.tables import read_table
+    from incrowd.tables.released_values import join_bounds
 
     secrets = options.parse_names(sensitive, table.columns)
     secret_value = read_secret(secret, secrets, table)

@@ -24,12 +24,11 @@ from incrowd.evaluation.utility import measure_utility
 from incrowd.measures import measure_diversity
 from incrowd.measures.class_values import group_by_knowledge
 from incrowd.protection import Hierarchy
-from incrowd.protection.outputs import join_bounds
-from incrowd.protection.recoding import as_text
 from incrowd.protection.validate import require_sensitive
 from incrowd.tables import Table, TableLike, read_table
 from incrowd.tables.guess_scales import apply_scales
 from incrowd.tables.release_marks import is_shuffled
+from incrowd.tables.released_values import as_text, join_bounds
 
 
 def evaluate(

@@ -22,9 +22,9 @@ from incrowd._support.distinct import first_places
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded, class_numbers, encode, pack
 from incrowd.evaluation.labels import LabelMeanings, read_meanings
-from incrowd.protection.recoding import as_text
 from incrowd.tables import TableLike, parse_generalised, read_table
 from incrowd.tables.generalised import split_prefixes, split_ranges, split_sets
+from incrowd.tables.released_values import as_text
 
 _MOST_OTHERS = 512  # other boxes that are compared with one box
 _MOST_STEPS = 2_000  # pieces into which a box is divided before the search gives up

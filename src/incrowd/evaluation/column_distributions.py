@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from incrowd.backends import Coded, encode
 from incrowd.evaluation.labels import LabelMeanings, read_meanings
-from incrowd.protection.problem import as_days, offset_of, positions
-from incrowd.protection.recoding import as_text
+from incrowd.protection.problem import positions
 from incrowd.results import Result
 from incrowd.tables import TableLike, read_table
+from incrowd.tables.released_values import as_days, as_text, offset_of
 
 _GROUPS = 12
 

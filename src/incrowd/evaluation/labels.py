@@ -16,10 +16,10 @@ from incrowd.backends.arrow_columns import is_text
 from incrowd.errors import InputError
 from incrowd.protection.hierarchies import Hierarchy, covered_by_labels
 from incrowd.protection.problem import positions, with_null
-from incrowd.protection.recoding import ANYTHING, as_days_if_whole, as_written
 from incrowd.tables.generalised import Prefixes, split_prefixes
 from incrowd.tables.label_cover import LabelCover, expand
 from incrowd.tables.labels import read_labels
+from incrowd.tables.released_values import ANYTHING, as_days_if_whole, as_written
 from incrowd.wording import counted
 
 

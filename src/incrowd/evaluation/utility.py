@@ -31,9 +31,9 @@ from incrowd.evaluation.regressions import (
     with_constant,
 )
 from incrowd.protection.problem import moments
-from incrowd.protection.recoding import as_text
 from incrowd.results import Result, Statement
 from incrowd.special import NORMAL_QUANTILE
+from incrowd.tables.released_values import as_text
 from incrowd.wording import number
 
 _GROUPS = 12  # groups of the values of a column: quantiles of numbers; the commonest categories, and others

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from incrowd.backends import Coded
 from incrowd.backends.arrow_columns import as_floats
 from incrowd.protection.interval_labels import EPOCH
-from incrowd.protection.problem import as_days, offset_of, positions
+from incrowd.protection.problem import positions
+from incrowd.tables.released_values import as_days, offset_of
 
 _OUTERMOST = 11  # fewest rows in the first and the last range, so that a few people at an end are not singled out
 _MONTHS = (1, 3, 6, 12, 24, 60, 120, 240, 600, 1_200)

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from incrowd.protection.by_levels import classes_by_levels, settle_kept_rows
 from incrowd.protection.hierarchies import Hierarchy, Level
 from incrowd.protection.problem import Problem
-from incrowd.protection.recoding import Recoding, as_written, class_limits
+from incrowd.protection.recoding import Recoding, class_limits
 from incrowd.protection.wildcards import blank_cells
+from incrowd.tables.released_values import as_written
 
 
 def blank(problem: Problem) -> Recoding:

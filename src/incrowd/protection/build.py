@@ -13,14 +13,15 @@ from incrowd.backends.counts import record_without_person
 from incrowd.classes import Classes
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.guarantee import Guarantee, count_guarantee
-from incrowd.protection.outputs import Outputs, bounds_of
+from incrowd.protection.outputs import Outputs
 from incrowd.protection.paper_methods import bound_on_t, strata_for
 from incrowd.protection.problem import Problem
-from incrowd.protection.recoding import Recoding, as_text, escape_unchanged, find_kept, values_in_label
+from incrowd.protection.recoding import Recoding, escape_unchanged, find_kept, values_in_label
 from incrowd.protection.registry import PROTECTION_METHODS, ProtectionMethod
 from incrowd.protection.release import build_release, draw_pseudonyms
 from incrowd.protection.request import Request
 from incrowd.tables import Table, read_table
+from incrowd.tables.released_values import as_text, bounds_of
 
 
 class BuiltRelease(NamedTuple):

@@ -27,12 +27,13 @@ from incrowd.protection.paper_methods import bound_on_t, distance_to_zero, strat
 from incrowd.protection.partition import partition_classes
 from incrowd.protection.problem import Demand, Problem, check_values, settle_aim
 from incrowd.protection.protect_options import WISHES
-from incrowd.protection.recoding import Grouping, as_written, generalise_classes
+from incrowd.protection.recoding import Grouping, generalise_classes
 from incrowd.protection.registry import PROTECTION_METHODS
 from incrowd.protection.release_warnings import warn_of_known_columns, warn_of_nearly_unique
 from incrowd.protection.request import Request
 from incrowd.protection.result import Protected
 from incrowd.tables import SuggestedRole, Table, suggest_roles
+from incrowd.tables.released_values import as_written
 
 _CLASSES_A_BLOCK = 20  # the fewest classes in a block
 

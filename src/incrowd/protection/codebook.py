@@ -14,10 +14,10 @@ import pyarrow as pa
 from incrowd._support.files import written_whole
 from incrowd.backends.arrow_columns import value_type
 from incrowd.errors import InputError
-from incrowd.protection.outputs import bounds_of
 from incrowd.protection.result import Protected
 from incrowd.results import Result
 from incrowd.tables import read_table
+from incrowd.tables.released_values import bounds_of
 from incrowd.wording import number, percent
 
 _WRITTEN = {

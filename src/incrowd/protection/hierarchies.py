@@ -32,8 +32,9 @@ from incrowd.protection.interval_labels import (
     round_widths,
     widen,
 )
-from incrowd.protection.recoding import ANYTHING, as_text, as_written, labels_of_codes
+from incrowd.protection.recoding import labels_of_codes
 from incrowd.tables.code_systems import recognise_codes
+from incrowd.tables.released_values import ANYTHING, as_text, as_written
 from incrowd.wording import counted
 
 

@@ -16,15 +16,8 @@ from numpy.typing import NDArray
 from incrowd.backends import Coded
 from incrowd.backends.arrow_columns import as_floats
 from incrowd.errors import InputError
-from incrowd.protection.problem import as_days, offset_of
-from incrowd.protection.recoding import (
-    ANYTHING,
-    as_text,
-    as_written,
-    format_set,
-    interval_labels,
-    quote_members,
-)
+from incrowd.protection.recoding import format_set, interval_labels
+from incrowd.tables.released_values import ANYTHING, as_days, as_text, as_written, offset_of, quote_members
 
 Labels = list[str | None]
 MOST_PARTS = 1_000_000  # intervals of the domain of a column

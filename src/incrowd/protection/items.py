@@ -24,10 +24,10 @@ from incrowd.measures import ItemsetAnonymity, itemset_anonymity
 from incrowd.measures.itemsets import distinct_pairs, encode_items, list_item_sets
 from incrowd.protection.hierarchies import Hierarchy, Level
 from incrowd.protection.method_options import require_whole
-from incrowd.protection.recoding import as_text, as_written
 from incrowd.protection.release import build_release, draw_pseudonyms
 from incrowd.results import Result
 from incrowd.tables import Table, TableLike, read_table, to_native
+from incrowd.tables.released_values import as_text, as_written
 from incrowd.wording import counted, percent
 
 Codes = NDArray[np.int64]

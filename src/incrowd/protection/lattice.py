@@ -23,8 +23,9 @@ from incrowd.backends import Coded, pack
 from incrowd.backends.arrow_columns import as_floats
 from incrowd.protection.hierarchies import Hierarchy, Level, is_category
 from incrowd.protection.interval_labels import Labels, label_groups
-from incrowd.protection.problem import Problem, as_days, offset_of
+from incrowd.protection.problem import Problem
 from incrowd.special import Floats
+from incrowd.tables.released_values import as_days, offset_of
 
 _MOST_VALUES = 256  # values that are compared with each other; all rarer values start as one set
 _BINS = 32  # bins of another column's values

@@ -16,7 +16,8 @@ from incrowd.errors import InputError
 from incrowd.protection.hierarchies import Hierarchy, Level, prefix_labels
 from incrowd.protection.interval_labels import Labels, ValueLabels, equal_parts
 from incrowd.protection.problem import Problem, require_known
-from incrowd.protection.recoding import ANYTHING, Recoding, as_dictionary, as_text, as_written, find_kept
+from incrowd.protection.recoding import Recoding, as_dictionary, find_kept
+from incrowd.tables.released_values import ANYTHING, as_text, as_written
 
 # Table S3, for the columns of the demo table
 HIPAA_STEPS = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from typing import Any, get_args
@@ -20,10 +20,11 @@ from incrowd.backends import Coded, class_numbers, encode, pack
 from incrowd.backends.arrow_columns import as_floats
 from incrowd.errors import InputError
 from incrowd.protection.hierarchies import Hierarchy, covered_by_labels
-from incrowd.protection.problem import TICKS, offset_of, require_known
+from incrowd.protection.problem import TICKS, require_known
 from incrowd.protection.protect_options import OutputKind
-from incrowd.protection.recoding import ANYTHING, as_days_if_whole, as_text, as_written, find_kept, labels_of_codes
-from incrowd.tables import Anything, Interval, Prefix, Table, parse_generalised, read_table
+from incrowd.protection.recoding import find_kept, labels_of_codes
+from incrowd.tables import Anything, Interval, Prefix, parse_generalised, read_table
+from incrowd.tables.released_values import ANYTHING, as_days_if_whole, as_written, bounds_of, offset_of
 
 OUTPUTS: tuple[OutputKind, ...] = get_args(OutputKind)
 _RANGE = r"^\[(?P<low>[^;]+);(?P<high>[^;]+)[\])]$"
@@ -216,31 +217,6 @@ def from_positions(column: Coded, positions: NDArray[np.float64]) -> pa.Array:
     whole = pa.array([int(position) + first for position in rounded], pa.int64() if first <= 2**62 else pa.uint64())
     whole = pc.if_else(pa.array(missing), pa.scalar(None, whole.type), whole)
     return (whole.cast(pa.int32()) if pa.types.is_date32(kind) else whole).cast(kind)
-
-
-def bounds_of(name: str) -> tuple[str, str]:
-    """The names of the two columns that hold the limits of a column."""
-    return f"{name}_low", f"{name}_high"
-
-
-def join_bounds(released: Table, columns: Sequence[str]) -> Table:
-    """A release whose columns of limits are columns of ranges again, under the names in `columns` that it lacks.
-
-    `columns` are those of the original: one that is named like a limit there is a column of its own. Two equal limits
-    are a plain value, and a missing limit is an open end; a cell without limits may be anything.
-    """
-    limits = {*released.columns} - {*columns}
-    split = {name: bounds_of(name) for name in columns if name not in released.columns}
-    split = {name: ends for name, ends in split.items() if {*ends} <= limits}
-    if not split:
-        return released
-    arrow = released.to_arrow()
-    for name, ends in split.items():
-        low, high = (pc.fill_null(as_text(pa.concat_arrays(arrow[end].chunks)), ANYTHING) for end in ends)
-        ranges = pc.if_else(pc.equal(low, high), low, pc.binary_join_element_wise("[", low, ";", high, "]", ""))
-        arrow = arrow.drop_columns(list(ends)).append_column(name, ranges)
-    scales = {name: scale for name, scale in released.scales.items() if name in arrow.column_names}
-    return replace(released, backend=read_table(arrow, scales=scales, memory=released.memory).backend, native=None)
 
 
 def parse_range(text: str | None) -> tuple[Any, Any]:

@@ -18,6 +18,7 @@ from incrowd.backends.arrow_columns import as_floats
 from incrowd.errors import InputError
 from incrowd.protection.protect_options import Aim, DiversityKind, ProtectOptions
 from incrowd.tables import Table
+from incrowd.tables.released_values import offset_of
 
 if TYPE_CHECKING:
     from incrowd.protection.hierarchies import Hierarchy
@@ -226,24 +227,6 @@ def positions(column: Coded) -> NDArray[np.float64]:
 def with_null(place: NDArray[np.float64], column: Coded) -> NDArray[np.float64]:
     """The positions of a column's values, and that of its null if it has one."""
     return np.append(place, place[-1] + max(place[-1] - place[0], 1.0) / 2) if column.has_null else place
-
-
-def offset_of(column: Coded) -> int:
-    """The offset of positions: 0, or the smallest value if values are too large to be exact as floats."""
-    values = column.values.slice(0, column.filled_size)
-    if not len(values) or not (pa.types.is_integer(values.type) or pa.types.is_timestamp(values.type)):
-        return 0
-    if pa.types.is_timestamp(values.type):
-        values = values.cast(pa.int64())
-    smallest, largest = values[0].as_py(), values[-1].as_py()
-    return 0 if max(abs(smallest), abs(largest)) <= 2**53 else int(smallest)
-
-
-def as_days(values: pa.Array) -> pa.Array:
-    """The day of every date or timestamp, in UTC if it has a time zone."""
-    if pa.types.is_timestamp(values.type):
-        values = values.cast(pa.timestamp(values.type.unit))
-    return values.cast(pa.date32(), safe=False)
 
 
 def moments(column: Coded, place: NDArray[np.float64], tally: NDArray[np.int64] | None = None) -> tuple[float, float]:

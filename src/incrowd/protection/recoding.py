@@ -12,15 +12,12 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded
-from incrowd.backends.arrow_columns import is_text
-from incrowd.errors import InputError
 from incrowd.protection.problem import Problem
 from incrowd.tables import Choice, parse_generalised
+from incrowd.tables.released_values import ANYTHING, as_text, as_written, quote_members
 
 if TYPE_CHECKING:
     from incrowd.protection.hierarchies import Level
-
-ANYTHING = "*"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -198,44 +195,9 @@ def find_kept(column: Coded, kept_rows: NDArray[np.int64] | None) -> NDArray[np.
     return np.bincount(column.codes[kept_rows], minlength=column.size) > 0
 
 
-def quote_members(text: pa.Array) -> pa.Array:
-    """Quote members of a set as CSV cells: those with a comma, brace or quotation mark, and the empty text.
-
-    An empty member without quotation marks is a null.
-    """
-    needs_quotes = pc.match_substring_regex(text, r'[,{}"\r\n]|^\s|\s$|^$')
-    doubled = pc.replace_substring(text, '"', '""')
-    return pc.if_else(needs_quotes, pc.binary_join_element_wise('"', doubled, '"', ""), text)
-
-
 def format_set(members: Sequence[str]) -> str:
     """Write a set of members that `quote_members` has quoted."""
     return "{" + ",".join(members) + "}"
-
-
-def as_written(values: pa.Array) -> pa.Array:
-    """Values as cells of a protected column; a text that looks like a range, set, prefix or * becomes a set of one.
-
-    >>> import pyarrow as pa
-    >>> as_written(pa.array(["York", "*", "{a,b}"])).to_pylist()
-    ['York', '{*}', '{"{a,b}"}']
-    """
-    text = as_text(values)
-    if not is_text(values.type):
-        return text
-    generalised = may_be_generalised(text)
-    for at in np.flatnonzero(generalised).tolist():
-        generalised[at] = parse_generalised(text[at].as_py()) is not None
-    if not generalised.any():
-        return text
-    sets = pc.binary_join_element_wise("{", quote_members(text), "}", "")
-    return pc.if_else(pa.array(generalised), sets, text)
-
-
-def may_be_generalised(text: pa.Array) -> NDArray[np.bool_]:
-    """Boolean mask of texts that end like a generalised value, so that only these are parsed."""
-    ending = pc.fill_null(pc.match_substring_regex(text, r"[*\])}][\s\pZ\pC]*$"), False)
-    return np.array(ending.to_numpy(zero_copy_only=False))  # a copy, because Arrow's array is read-only
 
 
 def escape_unchanged(column: Coded) -> pa.Array | None:
@@ -244,22 +206,6 @@ def escape_unchanged(column: Coded) -> pa.Array | None:
     if written.equals(as_text(column.values)):
         return None
     return as_dictionary(column.codes.astype(np.int32), written)
-
-
-def as_text(values: pa.Array) -> pa.Array:
-    """Values as text; timestamps without a time of day become dates, and those with a time zone are in UTC."""
-    kind = values.type
-    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
-        raise InputError("a quasi-identifier holds raw bytes; make it text first")
-    return (as_days_if_whole(values) if pa.types.is_timestamp(kind) else values).cast(pa.string())
-
-
-def as_days_if_whole(values: pa.Array) -> pa.Array:
-    """Timestamps as dates if none has a time of day; otherwise as timestamps, in UTC if they have a time zone."""
-    kind = values.type if values.type.tz is None else pa.timestamp(values.type.unit, "UTC")
-    values = values.cast(kind)
-    days = values.cast(pa.date32(), safe=False)
-    return days if pc.all(pc.equal(days.cast(kind, safe=False), values)).as_py() else values
 
 
 def as_nominal(column: Coded) -> Coded:

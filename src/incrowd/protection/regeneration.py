@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from incrowd._support.seed import require_seed
 from incrowd.backends import encode
 from incrowd.errors import InputError
-from incrowd.protection.recoding import as_text
 from incrowd.tables import TableLike, parse_generalised, read_table, to_native
+from incrowd.tables.released_values import as_text
 
 _COLUMNS = ("column", "value", "count")
 

@@ -15,7 +15,8 @@ from incrowd.backends.arrow_columns import as_floats
 from incrowd.errors import InputError
 from incrowd.protection.hierarchies import Hierarchy
 from incrowd.protection.outputs import from_positions
-from incrowd.protection.problem import TICKS, offset_of
+from incrowd.protection.problem import TICKS
+from incrowd.tables.released_values import offset_of
 from incrowd.wording import number
 
 _HOUR = 3_600

@@ -12,7 +12,7 @@ from incrowd.errors import InputError
 from incrowd.figures.column_spread import most_common
 from incrowd.protection import Hierarchy
 from incrowd.protection.hierarchies import Level
-from incrowd.protection.recoding import as_text
+from incrowd.tables.released_values import as_text
 from incrowd.web import column_models as models
 from incrowd.web.cells import cell_text
 from incrowd.web.session_table import OpenTable

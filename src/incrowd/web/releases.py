@@ -17,8 +17,8 @@ from incrowd.backends.spool import load_batches, load_part
 from incrowd.classes import Classes, assign_classes
 from incrowd.errors import InputError
 from incrowd.protection.marks import remove_release
-from incrowd.protection.outputs import bounds_of
 from incrowd.tables import Table, read_table
+from incrowd.tables.released_values import bounds_of
 from incrowd.web.cells import cell_text
 
 if TYPE_CHECKING:

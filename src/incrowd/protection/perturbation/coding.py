@@ -12,8 +12,8 @@ import pyarrow as pa
 from incrowd.backends import Coded
 from incrowd.errors import InputError
 from incrowd.protection.perturbation.step import ColumnsSoFar, Readers, Step, StepOutcome, as_values
-from incrowd.protection.problem import offset_of
 from incrowd.special import Floats
+from incrowd.tables.released_values import offset_of
 
 
 def _plain_numbers(columns: ColumnsSoFar, names: tuple[str, ...], what: str) -> list[tuple[Coded, Floats]]:

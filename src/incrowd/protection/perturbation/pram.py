@@ -15,8 +15,8 @@ from incrowd._support.files import read_small_text
 from incrowd.backends import Coded
 from incrowd.errors import InputError
 from incrowd.protection.perturbation.step import ColumnsSoFar, Readers, Step, StepOutcome, read_number_or_file
-from incrowd.protection.recoding import as_text
 from incrowd.special import Floats
+from incrowd.tables.released_values import as_text
 from incrowd.wording import chosen_percent
 
 Matrix = Mapping[str, Mapping[str, float]]

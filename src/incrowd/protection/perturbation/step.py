@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from incrowd.backends import Coded, encode
 from incrowd.errors import InputError
 from incrowd.protection.outputs import from_positions, positions_with_gaps
-from incrowd.protection.problem import Problem, check_values, offset_of
+from incrowd.protection.problem import Problem, check_values
 from incrowd.special import Floats
 from incrowd.tables import Table, read_table
+from incrowd.tables.released_values import offset_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
