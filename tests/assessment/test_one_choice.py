@@ -81,26 +81,6 @@ def asked_about(table, recipient, population):
     }
 
 
-def test_both_keep_a_quasi_identifier_that_hardly_changes_instead_of_leaving_out_the_column_that_gives_it_back():
-    draw, rows = np.random.default_rng(7), 600
-    age = draw.integers(50, 100, rows)
-    dead = draw.random(rows) < 0.15 * (age - 40) / 40
-    known = {"age": age, "sex": draw.integers(0, 2, rows), "year": draw.integers(0, 8, rows), "dead": dead}
-    made = known | {"cause": np.where(dead, draw.choice([*"abcd"], rows), "none")}
-    table = read_table({name: cells.tolist() for name, cells in made.items()})
-    question = Question(quasi_identifiers=tuple(known), other=("cause",), rows_are_people=True)
-    solved = find_release(table, question, quasi_identifiers=[*known], other=["cause"], identifiers=[])
-    *_, without, kept = solved.trials
-    assert (without.left_out, without.kept, without.decision) == (("cause",), (), "within")
-    assert (kept.left_out, kept.kept, kept.decision, kept.chosen) == ((), ("dead",), "within", True)
-    assert kept.cost < without.cost
-    assert (solved.passes, solved.protected.changed_cells["dead"]) == (True, 0)
-    (way,) = advise(table, question).actions
-    assert way.protection == {"k": 11, "keep": ["dead"]}
-    assert way.expected["detail_kept"] == pytest.approx(kept.detail_kept)
-    assert "; dead stays as in the original. Tried here" in way.sentence
-
-
 def total_cost(removed, detail, rows_left_out, rows, known):
     return removed + known * (1 - detail * (1 - rows_left_out / rows))
 

@@ -175,7 +175,7 @@ def searched(monkeypatch, likely, passes, diverse=(), detail=lambda k: 1 / k, me
 def test_the_least_class_size_that_passes_is_found_from_any_start(least, likely, monkeypatch):
     advised, tried = searched(monkeypatch, likely, lambda k: k >= least)
     assert advised == (least if least <= 11 else "11 is too few")
-    assert len(tried) == len({*tried}) <= 5
+    assert len(tried) == len({*tried}) <= 8
     if (first := [2, 3, 5, 8, 11][likely]) < least <= 11:
         assert min(tried) == first  # none is begun before it is needed
     alone, one_by_one = searched(monkeypatch, likely, lambda k: k >= least, memory=0)
@@ -300,15 +300,15 @@ def verdict_of(blamed, disclosed=(), decision="exposed"):
 
 
 @pytest.mark.parametrize(
-    ("enough", "error", "removed", "tried"),
+    ("enough", "error", "removed"),
     [
-        ({"a"}, None, ("a",), 3),  # the other was blamed with it, and tells nothing alone
-        ({"a", "b"}, None, ("a", "b"), 4),
-        ({"a"}, TimeIsUpError(), ("a", "b"), 3),
-        ({"a"}, UnsupportedError("its values are too rare"), ("a", "b"), 4),
+        ({"a"}, None, ("a",)),  # the other was blamed with it, and tells nothing alone
+        ({"a", "b"}, None, ("a", "b")),
+        ({"a"}, TimeIsUpError(), ("a", "b")),
+        ({"a"}, UnsupportedError("its values are too rare"), ("a", "b")),
     ],
 )
-def test_a_column_that_was_blamed_with_another_is_kept_where_it_tells_nothing_alone(enough, error, removed, tried):
+def test_a_column_that_was_blamed_with_another_is_kept_where_it_tells_nothing_alone(enough, error, removed):
     plans = []
 
     def attempt(plan):
@@ -321,7 +321,7 @@ def test_a_column_that_was_blamed_with_another_is_kept_where_it_tells_nothing_al
 
     way = find_way(Plan(11), attempt, 11)
     assert (way.plan.removed, way.plan.blamed) == (removed, removed)
-    assert len(plans) == (4 if isinstance(error, TimeIsUpError) else tried)
+    assert [len(plan.removed) for plan in plans] == ([0, 2, 1, 0] if removed == ("a",) else [0, 2, 1, 1])
 
 
 def test_nothing_must_differ_where_the_only_secret_that_must_is_left_out():

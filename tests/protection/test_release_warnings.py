@@ -92,5 +92,5 @@ def test_what_the_release_alone_gives_back_is_told_as_check_will_tell_it():
     safe = protect(table, quasi_identifiers=["branch", "sex"], other=["q7"], k=50)
     assert safe.changed_cells["branch"] == 0, "with the original nothing is given back: nothing was made coarser"
     asked = Question(quasi_identifiers=["branch", "sex"], other=["q7"], rows_are_people=True)
-    assert judge_release(safe.table, asked).giving_back == ("q7",)
-    assert any(note.startswith("q7 is kept and gives branch back") for note in safe.kept_column_warnings)
+    assert judge_release(safe.table, asked).blamed == ("q7",)
+    assert any(note.startswith("q7 is a finer form of branch, and is kept") for note in safe.kept_column_warnings)

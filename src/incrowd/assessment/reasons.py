@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from incrowd.protection.release_warnings import describe_row_order
+from incrowd.protection.release_warnings import describe_refinement, describe_row_order
 from incrowd.recipients import Limits, judge
 from incrowd.wording import Advice, counted, listed, people, percent, two_digits
 
@@ -177,11 +177,7 @@ def _records_were_counted_as_people(findings: Findings) -> Iterator[str]:
 def _quasi_identifiers_are_known_more_finely(findings: Findings) -> Iterator[str]:
     """Kept columns that are finer forms of quasi-identifiers, by which people are below the limit."""
     for fact in findings.finer_columns():
-        yield (
-            f"{fact.column} is a finer form of {fact.quasi_identifier}, and is kept: an attacker who knows a person's "
-            f"{fact.quasi_identifier} in this detail finds classes of {fact.k:,} and more; {people(fact.uniques)} "
-            f"{'is' if fact.uniques == 1 else 'are'} alone."
-        )
+        yield f"{describe_refinement(fact)}."
 
 
 def _people_are_found_by_kept_columns(findings: Findings) -> Iterator[str]:

@@ -84,7 +84,7 @@ def find_refinements(
     each person is compared.
 
     Raises:
-        UnsupportedError: the columns do not fit into memory.
+        UnsupportedError: the columns do not fit into memory, or the rows are elsewhere.
 
     >>> town = np.arange(600) % 30
     >>> table = read_table({"county": [f"c{one // 10}" for one in town], "town": [f"t{one}" for one in town]})
@@ -94,6 +94,7 @@ def find_refinements(
     names = [name for name in quasi_identifiers if name != person]
     if not kept or not names:
         return ()
+    table.backend.require_local("comparing kept columns with quasi-identifiers", "judge a sample of it here")
     persons = [] if person is None or person in kept else [person]
     columns = [*names, *kept, *persons]
     needed = table.rows * _BYTES_A_CODE * len(columns)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from incrowd.backends import encode
 from incrowd.measures import count_with_auxiliary
+from incrowd.measures.auxiliary import Refinement, find_refinements
 from incrowd.tables import SuggestedRole, Table, suggest_roles
-from incrowd.wording import listed
+from incrowd.wording import listed, people
 
 if TYPE_CHECKING:
     from incrowd.protection.build import BuiltRelease
@@ -61,15 +62,28 @@ def review_kept_columns(table: Table, settled: SettledColumns, built: BuiltRelea
     if not warn:
         return KeptColumns((), ())
     names, person = settled.quasi_identifiers, settled.person
-    not_reviewed = {*names, person, *table.nested, *built.recoding.columns, *settled.sensitive, *settled.other}
-    knowable = [name for name in built.generalised.column_names if name not in not_reviewed]
-    if not knowable:
+    described = {*names, person, *table.nested, *built.recoding.columns}
+    kept = [name for name in built.generalised.column_names if name not in described]
+    if not kept:
         return KeptColumns((), ())
-    suggested = suggest_roles(table, knowable)
-    before_k = count_with_auxiliary(built.ranges, names, [], person=person).k
-    warnings = warn_of_known_columns(built.ranges, names, suggested, before_k, person=person)
-    distinct = [(column.name, column.size) for column in encode(table, knowable)]
+    k = count_with_auxiliary(built.ranges, names, [], person=person).k
+    refinements = find_refinements(built.ranges, names, kept, person=person)
+    warnings = [describe_refinement(fact) for fact in refinements if fact.k < k]
+    finer = {fact.column for fact in refinements}
+    knowable = [name for name in kept if name not in {*settled.sensitive, *settled.other, *finer}]
+    warnings += warn_of_known_columns(built.ranges, names, suggest_roles(table, knowable), k, person=person)
+    distinct = [(column.name, column.size) for column in encode(table, knowable)] if knowable else []
     return KeptColumns(tuple(warnings), tuple(warn_of_nearly_unique(distinct, table.rows)))
+
+
+def describe_refinement(fact: Refinement) -> str:
+    """Words for a kept column that is a finer form of a quasi-identifier."""
+    alone = f"{people(fact.uniques)} {'is' if fact.uniques == 1 else 'are'} alone"
+    return (
+        f"{fact.column} is a finer form of {fact.quasi_identifier}, and is kept: for an attacker who knows "
+        f"{fact.quasi_identifier} in this detail the smallest class has {fact.k:,}, and {alone}; leave it out, or name it "
+        "as a quasi-identifier"
+    )
 
 
 def warn_of_row_order(followed: Sequence[str], *, shuffled: bool) -> Iterator[str]:

@@ -147,8 +147,6 @@ def _refinements(work: AssessmentState, unanswered: list[Advice]) -> tuple[Refin
     if not kept or work.question.synthetic:
         return ()
     try:
-        if not table.backend.rows_are_local:
-            raise UnsupportedError("rows are elsewhere")
         return find_refinements(table, roles.quasi_identifiers, kept, person=roles.person)
     except UnsupportedError as reason:
         if roles.generalised_quasi_identifiers:
