@@ -71,8 +71,10 @@ def review_kept_columns(table: Table, settled: SettledColumns, built: BuiltRelea
     warnings = [describe_refinement(fact) for fact in refinements if fact.k < k]
     finer = {fact.column for fact in refinements}
     knowable = [name for name in kept if name not in {*settled.sensitive, *settled.other, *finer}]
+    if not knowable:
+        return KeptColumns(tuple(warnings), ())
     warnings += warn_of_known_columns(built.ranges, names, suggest_roles(table, knowable), k, person=person)
-    distinct = [(column.name, column.size) for column in encode(table, knowable)] if knowable else []
+    distinct = [(column.name, column.size) for column in encode(table, knowable)]
     return KeptColumns(tuple(warnings), tuple(warn_of_nearly_unique(distinct, table.rows)))
 
 
@@ -81,8 +83,8 @@ def describe_refinement(fact: Refinement) -> str:
     alone = f"{people(fact.uniques)} {'is' if fact.uniques == 1 else 'are'} alone"
     return (
         f"{fact.column} is a finer form of {fact.quasi_identifier}, and is kept: for an attacker who knows "
-        f"{fact.quasi_identifier} in this detail the smallest class has {fact.k:,}, and {alone}; leave it out, or name it "
-        "as a quasi-identifier"
+        f"{fact.quasi_identifier} in this detail the smallest class has {fact.k:,}, and {alone}; leave it out, or name "
+        "it as a quasi-identifier"
     )
 
 
