@@ -1,6 +1,5 @@
 """assess, check and compare as a user meets them."""
 
-import inspect
 import json
 import shlex
 import socket
@@ -15,8 +14,6 @@ from rich.console import Console
 from tests.cli.running import run
 
 from incrowd import demo_table
-from incrowd.cli.hints import words_typed
-from incrowd.cli.protect import protect_table
 from incrowd.tables import write_table
 
 pytestmark = pytest.mark.usefixtures("quick_estimates")
@@ -177,12 +174,6 @@ def test_the_suggested_command_keeps_what_was_typed(capsys, stays, verb, typed):
     (command,) = (line for line in err.splitlines() if line.startswith("     incrowd "))
     words, asked = shlex.split(command.replace("--l 3.0", "--l 3")), shlex.split(typed)
     assert all(words.count(word) == 1 for word in asked)
-
-
-def test_a_suggested_command_has_no_password():
-    declared = inspect.signature(protect_table).parameters
-    words = words_typed({"out": "postgresql://ann:secret@db.example/clinic"}, declared)
-    assert words == ["--out", "postgresql://db.example/clinic"]
 
 
 def test_assess_and_protect_say_which_numbers_may_be_missing_codes(capsys, tmp_path):
