@@ -152,7 +152,7 @@ def searched(monkeypatch, likely, passes, diverse=(), detail=lambda k: 1 / k, me
     """The class size that the search advises, or why none; and the sizes that it tried."""
     tried = []
 
-    def try_size(work, k, progress):
+    def try_size(work, k, needed, progress):
         tried.append(k)
         plan = Plan(k, diverse=diverse)
         return Attempt(plan, None, lambda: Cost(detail(k), 0, 100, 1, 0)) if passes(k) else Failed(f"{k} is too few")

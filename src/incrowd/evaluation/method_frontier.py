@@ -51,7 +51,7 @@ class ComparedMethod:
         """True if the method needs a sensitive column."""
         return self.is_t_close or self.entry.run is None
 
-    def taken_demands(self, demands: Mapping[str, Any], person: str | None = None) -> dict[str, Any]:
+    def taken_demands(self, demands: Mapping[str, Any]) -> dict[str, Any]:
         """The general demands (options of `protect`) that the method can meet.
 
         >>> FRONTIER_METHODS["sorted"].taken_demands({"l": 2, "leave_out": ["note"]})
@@ -301,7 +301,7 @@ def frontier(
     for done, (method, setting) in enumerate(runs):
         progress(f"{method}, {setting}", done / len(runs))
         options = {"sensitive": secret_only, "person": person, **_options(method, setting, suppress, hierarchies)}
-        met = FRONTIER_METHODS[method].taken_demands(demands or {}, person)
+        met = FRONTIER_METHODS[method].taken_demands(demands or {})
         started = time.perf_counter()
         options |= met | {"identifiers": [], "warn": False}
         safe = protect(table, quasi_identifiers=quasi_identifiers, **options)

@@ -83,7 +83,7 @@ _OWN_FIELDS |= {"resolution", "k_map", "population_table", "population", "steps"
 FURTHER = {name: option for name, option in ASKED.items() if name not in _OWN_FIELDS}
 """The options without a field of their own in the app's form, which makes their fields from the declarations."""
 
-_ABOUT_SECRETS = ("l", "diversity", "c", "t", "beta", "delta", "diverse")
+_ABOUT_SECRETS = [name for name, option in ASKED.items() if {"l", "t"} & {*option.inputs}]
 
 
 def _in_words(name: str, value: Any) -> str:

@@ -65,7 +65,7 @@ def frontier_task(table: OpenTable, question: models.FrontierQuestion) -> Task:
                     "words": NAMES[point.method],
                     **asdict(one),
                     "best": point in best,
-                    "protection": _request_of(point, question, person),
+                    "protection": _request_of(point, question),
                 }
                 for point, one in zip(measured.points, judged, strict=True)
             ],
@@ -121,7 +121,7 @@ def _judge(
     """
     is_within_table = asked.population is None and asked.weights is None
     judged: list[_Judged] = []
-    person, least = table.one_with_role("person"), asked.limits.class_size
+    least = asked.limits.class_size
     for done, point in enumerate(found.points):
         report = _progress_of(f"judging {NAMES[point.method]}, {point.setting}", done, len(found.points), progress)
         report("", 0.0)
@@ -130,7 +130,7 @@ def _judge(
             reason = f"The smallest class has {people(point.k)}; {least:,} are needed."
             judged.append(_Judged("over" if over else "exposed", reason))
             continue
-        options = options_of(ProtectionRequest(**_request_of(point, question, person)), table)
+        options = options_of(ProtectionRequest(**_request_of(point, question)), table)
         safe = protect(table.table, **options, warn=False, progress=part(report, 0.0, 0.5))
         verdict = judge_protected(safe, asked, progress=part(report, 0.5, 1.0))
         against = None if verdict.decision == "within" else next(iter(verdict.exposures), verdict.recommendation)
@@ -143,11 +143,11 @@ def _progress_of(stage: str, place: int, of: int, progress: Progress) -> Progres
     return lambda _, share: progress(stage, (place + share) / of)
 
 
-def _request_of(point: FrontierPoint, question: models.FrontierQuestion, person: str | None) -> dict[str, Any]:
+def _request_of(point: FrontierPoint, question: models.FrontierQuestion) -> dict[str, Any]:
     """The request to /protections that makes a point."""
     compared = FRONTIER_METHODS[point.method]
     request: dict[str, Any] = {"method": compared.method, "sensitive": question.sensitive}
-    request |= compared.taken_demands(question.demands, person)
+    request |= compared.taken_demands(question.demands)
     if compared.entry.compared_by == "resolution":
         return request | {"resolution": int(point.setting.removeprefix("1/"))}
     request["k"] = int(point.setting.removeprefix("k=").partition(",")[0])
