@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 Numbers = NDArray[np.float64]
 Known = pd.DataFrame
 Function = Callable[[Known], NDArray[Any]]
-_IMPOSSIBLE = -60.0  # log probability of what a law excludes (not -inf: a row must keep some posterior)
+IMPOSSIBLE = -60.0  # log probability of what a law excludes (not -inf: a row must keep some posterior)
 _FILL = ("came for a check", "no complaints today", "to be seen again", "pain in the left knee", "tired, sleeps badly")
-_RATES = np.random.default_rng(7).permutation(np.round(0.01 + 0.001 * np.arange(40), 4))
+RATES = np.random.default_rng(7).permutation(np.round(0.01 + 0.001 * np.arange(40), 4))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,18 +60,18 @@ def _height(known: Known) -> NDArray[Any]:
 
 
 def _rate(known: Known) -> NDArray[Any]:
-    return 1000 * _RATES[known["region"].str[1:].astype(int).to_numpy()]
+    return 1000 * RATES[known["region"].str[1:].astype(int).to_numpy()]
 
 
-def _normal(residual: Any, spread: float) -> Numbers:
+def log_normal(residual: Any, spread: float) -> Numbers:
     """Log density of an error; without spread, whether there is none."""
     error = np.asarray(residual, float)
     if spread == 0:
-        return np.where(np.abs(error) < 1e-6, 0.0, _IMPOSSIBLE)
-    return np.maximum(-0.5 * (error / spread) ** 2, _IMPOSSIBLE)
+        return np.where(np.abs(error) < 1e-6, 0.0, IMPOSSIBLE)
+    return np.maximum(-0.5 * (error / spread) ** 2, IMPOSSIBLE)
 
 
-def _noisy(name: str, function: Function, spread: float) -> Family:
+def noisy(name: str, function: Function, spread: float) -> Family:
     """y = f(known) + N(0, spread)."""
 
     def sample(known: Known, rng: np.random.Generator) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def _noisy(name: str, function: Function, spread: float) -> Family:
         return {"y": np.round(function(known) + error, 2)}
 
     def loglik(kept: pd.DataFrame, known: Known) -> Numbers:
-        return _normal(kept["y"].to_numpy() - np.round(function(known), 2), spread)
+        return log_normal(kept["y"].to_numpy() - np.round(function(known), 2), spread)
 
     return Family(name, f"sd {spread:g}", sample, loglik)
 
@@ -119,7 +119,7 @@ def _noted(name: str, share: float) -> Family:
         pairs = zip(kept["note"], said(known), strict=True)
         says_own = np.array([note.startswith(f"{own} ") for note, own in pairs])
         says_nothing = kept["note"].str.startswith(_FILL).to_numpy() & (share < 1)
-        silent = np.where(says_nothing, np.log(max(1 - share, 1e-26)), _IMPOSSIBLE)
+        silent = np.where(says_nothing, np.log(max(1 - share, 1e-26)), IMPOSSIBLE)
         return np.where(says_own, np.log(share), silent)
 
     return Family(name, f"{share:.0%} say", sample, loglik)
@@ -134,8 +134,8 @@ def _asked(name: str, is_asked: Function, refused: float) -> Family:
 
     def loglik(kept: pd.DataFrame, known: Known) -> Numbers:
         has, asked = kept["y"].notna().to_numpy(), is_asked(known)
-        missing = np.log(refused) if refused else _IMPOSSIBLE
-        return np.where(asked, np.where(has, np.log(1 - refused), missing), np.where(has, _IMPOSSIBLE, 0.0))
+        missing = np.log(refused) if refused else IMPOSSIBLE
+        return np.where(asked, np.where(has, np.log(1 - refused), missing), np.where(has, IMPOSSIBLE, 0.0))
 
     return Family(name, f"{refused:.0%} refuse", sample, loglik)
 
@@ -154,10 +154,10 @@ def _body_mass(spread: float) -> Family:
     def loglik(kept: pd.DataFrame, known: Known) -> Numbers:
         exact = index(kept["input"].to_numpy(), known)
         if spread == 0:
-            return _normal(kept["y"].to_numpy() - np.round(exact, 1), 0)
+            return log_normal(kept["y"].to_numpy() - np.round(exact, 1), 0)
         scale = np.hypot(spread * exact, 0.029)
         log: Numbers = -0.5 * ((kept["y"].to_numpy() - exact) / scale) ** 2 - np.log(scale)
-        return np.maximum(log, _IMPOSSIBLE)
+        return np.maximum(log, IMPOSSIBLE)
 
     return Family("BMI", f"sd {spread:.0%}", sample, loglik)
 
@@ -188,7 +188,7 @@ def _sum_of_three(spread: float) -> Family:
 
     def loglik(kept: pd.DataFrame, known: Known) -> Numbers:
         total = (kept["a"] + kept["b"] + kept["c"]).to_numpy()
-        return _normal(total - 3000 - 10 * _age(known), spread)
+        return log_normal(total - 3000 - 10 * _age(known), spread)
 
     return Family("sum of 3", f"sd {spread / 10:g} years", sample, loglik)
 
@@ -201,7 +201,7 @@ def _items(columns: int, spread: float) -> Family:
         return {name: np.round(_age(known) + rng.normal(0, spread, len(known))) for name in names}
 
     def loglik(kept: pd.DataFrame, known: Known) -> Any:
-        return sum(_normal(kept[name].to_numpy() - _age(known), spread) for name in names)
+        return sum(log_normal(kept[name].to_numpy() - _age(known), spread) for name in names)
 
     return Family(f"{columns} items", f"sd {spread:g} each", sample, loglik)
 
@@ -211,7 +211,7 @@ def _income() -> Family:
         return {"y": np.round(np.exp(9.5 + 0.01 * _age(known) + rng.normal(0, 0.6, len(known))), -2)}
 
     def loglik(kept: pd.DataFrame, known: Known) -> Numbers:
-        return _normal(np.log(np.maximum(kept["y"].to_numpy(), 1)) - 9.5 - 0.01 * _age(known), 0.6)
+        return log_normal(np.log(np.maximum(kept["y"].to_numpy(), 1)) - 9.5 - 0.01 * _age(known), 0.6)
 
     return Family("income", "r 0.27 with age", sample, loglik)
 
@@ -237,17 +237,17 @@ def _education() -> Family:
 def families() -> list[Family]:
     """All relations; the last three tell nothing, or next to nothing."""
     return [
-        *(_noisy("linear", _age, spread) for spread in (0, 1, 3)),
-        _noisy("linear in 2", lambda known: 2 * _age(known) + _height(known), 1),
+        *(noisy("linear", _age, spread) for spread in (0, 1, 3)),
+        noisy("linear in 2", lambda known: 2 * _age(known) + _height(known), 1),
         *(_equal("partly equal", lambda known: 2024 - _age(known), share) for share in (0.94, 0.5)),
         _years_since(14, 0),
         *(_body_mass(spread) for spread in (0, 0.01)),
-        *(_noisy("region's rate", _rate, spread) for spread in (0, 1)),
+        *(noisy("region's rate", _rate, spread) for spread in (0, 1)),
         *(_asked("asked from 65", lambda known: _age(known) >= 65, refused) for refused in (0, 0.15)),
         *(_sum_of_three(spread) for spread in (0, 30)),
         _items(20, 5),
         *(_noted("note with the age", share) for share in (1.0, 0.2)),
-        _noisy("independent", lambda known: np.zeros(len(known)), 1),
+        noisy("independent", lambda known: np.zeros(len(known)), 1),
         _income(),
         _education(),
     ]

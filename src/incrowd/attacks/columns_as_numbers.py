@@ -29,6 +29,7 @@ _MOST_NUMBERS = 3  # numbers of a text that are read
 _MOST_TEXT = 2_000  # characters of a cell that are read
 _MOST_PAIRS = 12  # pairs of columns whose difference and ratio are features
 _FEW_NUMBERS = 5  # different numbers of a column, up to which it has no differences to others
+_LARGEST = 1e100  # a larger number counts as infinite, and one over a larger one as 0: their squares do
 _SAMPLE = 5_000  # rows by which correlations are measured
 
 _WORD = re.compile(r"[^\W\d_]+")
@@ -88,7 +89,9 @@ def numbers_of(values: pa.Array) -> Floats | None:
         values = values.cast(pa.duration("us")).cast(pa.int64())
     elif not (types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_boolean(kind)):
         return None
-    return np.asarray(values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), dtype=np.float64)
+    numbers = np.asarray(values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), dtype=np.float64)
+    numbers = np.where(np.abs(numbers) > _LARGEST, np.copysign(np.inf, numbers), numbers)
+    return np.where(np.abs(numbers) < 1 / _LARGEST, 0.0, numbers)
 
 
 def count_codes(codes: NDArray[np.integer], most: int = MOST_CODES) -> Codes:

@@ -15,10 +15,19 @@ from numpy.typing import NDArray
 from scipy.stats import beta, binom
 
 from incrowd._support.progress import Progress, silent
-from incrowd.attacks.columns_as_numbers import features_of, of_people
-from incrowd.attacks.learned_posterior import Posterior, posteriors
-from incrowd.attacks.learned_secrets import Guesses, secrets_of
+from incrowd.attacks.columns_as_numbers import Feature, features_of, of_people
+from incrowd.attacks.learned_posterior import RowPosterior, posteriors
+from incrowd.attacks.learned_secrets import (
+    Candidates,
+    Halves,
+    SecretInputs,
+    SensitiveColumn,
+    guess_by_label,
+    guess_secret,
+    weigh_by_control,
+)
 from incrowd.attacks.likeness import KnownColumn, Rows
+from incrowd.attacks.released_columns import ReleasedColumn, classes_of
 from incrowd.backends import Coded
 from incrowd.results import Result
 from incrowd.special import Floats
@@ -33,7 +42,17 @@ ERROR = 0.01
 """Chance of a false alarm over all looks together."""
 
 _MOST_ROWS = 30_000  # rows of a larger table that are compared: whole classes, drawn at random
-_STEPS = (0.95, 0.99, 0.999)  # posteriors that may count as certain; the first that is right as often as it says
+CERTAIN = 0.95
+"""A posterior that counts as knowing."""
+
+ROWS_OF_PERSON = "the number of rows"
+"""The name of how many rows a person has, which a release of several rows shows."""
+
+_STEPS = (CERTAIN, 0.97, 0.99, 0.995, 0.999)  # from which certainty on guesses count; the first that is right as often
+_UNSEEN = 0.5  # rows as good as the likeliest one, in as many others as were compared
+_MOST_TARGETS = 4_000  # people whose secret is attacked by their class
+_MOST_COVERED = 1_000  # people whose known secret is attacked by the rows that cover the other known columns
+_ROUGH = 0.5  # the least posterior without a control from which on it is worth to be looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,10 +156,9 @@ def _lower_bound(hits: NDArray[np.int64] | int, people: int, error: float) -> Fl
 
 
 def attack_by_learning(
-    known: Sequence[tuple[Coded, bool]],
+    known: Sequence[ReleasedColumn],
     kept: Sequence[Coded],
-    secrets: Sequence[Coded],
-    classes: Rows,
+    secrets: Sequence[ReleasedColumn] = (),
     *,
     person: Rows | None = None,
     seed: int = 0,
@@ -149,55 +167,76 @@ def attack_by_learning(
     """Attack a release by what its kept columns say of exact known values, and of secrets.
 
     Args:
-        known: the known columns of the original in the order of the released rows, each with whether the release made
-            it coarser or left it out.
+        known: the known columns, in the order of the released rows.
         kept: the columns of the release that the attacker sees and does not know.
-        secrets: the sensitive columns of the original, in the order of the released rows.
-        classes: the class of every released row, numbered from 0.
+        secrets: the sensitive columns; they may be known, kept or left out.
         person: whose row each is, numbered from 0; None: every row is another person's.
         seed: of the sample and of the parts.
         progress: called with what is done and how far it is.
     """
     rng = np.random.default_rng([seed, 0x1EA12])
-    rows = _some_classes(classes, rng)
     progress("learning what kept columns say", 0.0)
-    columns = [column.take(rows) for column in kept]
-    features = features_of(columns)
-    people = np.arange(rows.size)
-    if person is not None:
-        _, people, of_row = np.unique(person[rows], return_index=True, return_inverse=True)
-        features = [of_people(feature, of_row) for feature in features]
-    first = rows[people]
-    persons = [KnownColumn.of(column.take(first), is_coarse=is_coarse) for column, is_coarse in known]
-    names = tuple(column.name for column in kept)
-    _, of_class = np.unique(classes[first], return_inverse=True)
-    told = [secrets_of(column.take(first), names) for column in secrets]
-    guesses = [Guesses(secret) for secret in told]
-    confidence: list[Floats] = []
-    is_found: list[NDArray[np.bool_]] = []
+    rows = known[0].before.codes.size
+    person = np.arange(rows) if person is None else np.unique(person, return_inverse=True)[1]
+    first = np.unique(person, return_index=True)[1]  # of several rows, the first says what is known of the person
+    known = [column.take(first) for column in known]
+    secrets = [column.take(first) for column in secrets]
+    names = tuple(column.name for column in known)
+    coarse = [column.is_coarse for column in known]
+    classes = classes_of(known, first.size)
+    some = _some_classes(classes, rng)
+    columns = [
+        KnownColumn.of(column.before.take(some), is_coarse=flag) for column, flag in zip(known, coarse, strict=True)
+    ]
+    features = _features(kept, person, some)
+    _, of_class = np.unique(classes[some], return_inverse=True)
     blame: dict[str, float] = {}
-    for posterior in posteriors(persons, features, of_class, rng, blame):
-        best, hits = _guess_rows(posterior, rng)
-        confidence.append(best)
-        is_found.append(hits)
-        for guess in guesses:
-            guess.add(posterior, features)
-    progress("looking at what was found", 0.9)
-    attacked = sum(part.size for part in confidence)
-    looks = _looks(np.concatenate(confidence), np.concatenate(is_found)) if attacked else ()
+    found = list(posteriors(columns, features, of_class, rng, blame))
+    looks: tuple[Look, ...] = ()
+    if found and features and any(coarse):
+        progress("looking at what was found", 0.4)
+        guesses = [_guess_rows(posterior, rng) for posterior in found]
+        looks = _looks(*(np.concatenate(parts) for parts in zip(*guesses, strict=True)))
+    learnt = []
+    for place, column in enumerate(secrets):
+        progress(f"learning {column.name}", 0.5 + place / len(secrets) / 2)
+        is_known = column.name in names
+        if is_known and column.after is not None:
+            others = [other for other in known if other.name != column.name]
+            learnt.append(_learnt_by_label(column, others, classes, rng))
+            continue
+        inputs = SecretInputs.of([other for other in columns if other.name != column.name], features)
+        candidates = Candidates.of_posteriors(found, _MOST_TARGETS)
+        if is_known:  # the posterior is that of somebody who knows the secret
+            candidates = candidates.without_weights()
+        learnt.append(_learnt(SensitiveColumn.of(column.take(some)), candidates, inputs, Halves.of(of_class, rng)))
     return LearnedAttack(
-        tuple(column.name for column, _ in known),
-        tuple(column.name for column, is_coarse in known if is_coarse),
         names,
-        attacked,
+        tuple(name for name, flag in zip(names, coarse, strict=True) if flag),
+        tuple(column.name for column in kept),
+        looks[0].people if looks else 0,
         looks,
-        tuple(_learnt(guess, persons) for guess in guesses),
+        tuple(learnt),
         _shares(blame),
     )
 
 
+def _features(kept: Sequence[Coded], person: Rows, people: Rows) -> list[Feature]:
+    """Kept columns of some people as numbers: the mean of their rows, and how many these are."""
+    is_drawn = np.zeros(int(person.max()) + 1, dtype=np.bool_)
+    is_drawn[people] = True
+    rows = np.flatnonzero(is_drawn[person])
+    features = features_of([column.take(rows) for column in kept])
+    if rows.size == people.size:
+        return features
+    _, whose = np.unique(person[rows], return_inverse=True)
+    tally = np.bincount(whose)
+    number = Feature("number of rows", (ROWS_OF_PERSON,), tally.astype(np.float64), tally.astype(np.int64))
+    return [*(of_people(feature, whose) for feature in features), number]
+
+
 def _some_classes(classes: Rows, rng: np.random.Generator) -> Rows:
-    """The rows of all classes, or of some that are drawn at random."""
+    """Everybody, or all members of some classes that are drawn at random."""
     if classes.size <= _MOST_ROWS:
         return np.arange(classes.size)
     sizes = np.bincount(classes)
@@ -207,11 +246,11 @@ def _some_classes(classes: Rows, rng: np.random.Generator) -> Rows:
     return np.flatnonzero(is_drawn[classes])
 
 
-def _guess_rows(posterior: Posterior, rng: np.random.Generator) -> tuple[Floats, NDArray[np.bool_]]:
+def _guess_rows(posterior: RowPosterior, rng: np.random.Generator) -> tuple[Floats, NDArray[np.bool_]]:
     """How confident the attacker is of the likeliest row of each member, and whether it is theirs.
 
-    Where only some members of a class were compared, the odds of the others are those of the ones that were: a row is
-    found as often as its share of all odds is smaller than its share of those that were compared.
+    Where only some members of a class were compared, the odds of the others are like those of the ones that were, and
+    some go as well with the person as the likeliest row: a row is found as much less often.
     """
     weights = posterior.weights
     size = posterior.members.size
@@ -220,7 +259,7 @@ def _guess_rows(posterior: Posterior, rng: np.random.Generator) -> tuple[Floats,
     best = weights[np.arange(size), guess]
     is_own = guess == np.arange(size)
     if posterior.size > size:
-        others = (1 - best) * (posterior.size - 1) / (size - 1)
+        others = (1 - best) + (posterior.size - size) * (1 - best + best * _UNSEEN) / (size - 1)
         all_odds = best / (best + others)
         is_own &= rng.random(size) < all_odds / best
         best = all_odds
@@ -237,22 +276,35 @@ def _looks(confidence: Floats, is_found: NDArray[np.bool_]) -> tuple[Look, ...]:
     return tuple(looks)
 
 
-def _learnt(guesses: Guesses, known: Sequence[KnownColumn]) -> LearntSecret:
-    """Of how many people a secret was learnt, where certain guesses are right as often as they say."""
-    posterior, is_right, rows = guesses.together()
-    people = posterior.size
+def _learnt_by_label(
+    column: ReleasedColumn, others: Sequence[ReleasedColumn], classes: Rows, rng: np.random.Generator
+) -> LearntSecret:
+    """A known column whose labels the release shows, attacked by somebody who knows the other known columns."""
+    secret = SensitiveColumn.of(column)
+    inputs = SecretInputs.of([KnownColumn.of(other.before, is_coarse=True) for other in others], [])
+    halves = Halves.of(classes, rng)
+    candidates = Candidates.of_covering(others, classes.size, _MOST_COVERED, rng)
+    rough = guess_by_label(secret, candidates)
+    if (rough >= _ROUGH).sum() < FEWEST:
+        return LearntSecret(secret.name, candidates.targets.size, 0, 0, 0, 0.0)
+    candidates = weigh_by_control(secret, candidates, others, inputs, halves, rng)
+    return _learnt(secret, candidates, inputs, halves)
+
+
+def _learnt(secret: SensitiveColumn, candidates: Candidates, inputs: SecretInputs, halves: Halves) -> LearntSecret:
+    """Of how many people a secret was learnt, by the guesses that are right as often as they say."""
+    guesses = guess_secret(secret, candidates, inputs, halves, CERTAIN)
+    is_certain = guesses.certainty >= CERTAIN
     for step in _STEPS:
-        certain = posterior >= step
-        right = int((certain & is_right).sum())
-        is_calibrated = binom.cdf(right, certain.sum(), _STEPS[0]) > ERROR
-        if is_calibrated or not certain.any():
+        is_certain = guesses.certainty >= step
+        right = int((is_certain & guesses.is_right).sum())
+        is_calibrated = binom.cdf(right, is_certain.sum(), CERTAIN) > ERROR
+        if is_calibrated:
             break
-    learnt = rows[certain & is_right]
-    news = 0
-    if is_calibrated and right >= FEWEST:
-        news = int((guesses.usual_chance(learnt, known) < 1 / 2).sum())
-    low = float(_lower_bound(news, people, ERROR / 2)) if news >= FEWEST else 0.0
-    return LearntSecret(guesses.secret.name, people, int(certain.sum()), right, news, low)
+    news = int((is_certain & guesses.is_right & (guesses.usual < 1 / 2)).sum())
+    people = guesses.is_right.size
+    low = float(_lower_bound(news, people, ERROR / 2)) if is_calibrated and news >= FEWEST else 0.0
+    return LearntSecret(secret.name, people, int(is_certain.sum()), right, news, low)
 
 
 def _shares(blame: dict[str, float]) -> tuple[tuple[str, float], ...]:

@@ -22,29 +22,41 @@ from incrowd.attacks.likeness import KnownColumn, Likeness, Rows, count_likeness
 from incrowd.attacks.trees import fit_trees, gains, predict
 from incrowd.special import Floats
 
-PARTS = 3
-LARGEST_CLASS = 400  # members of a class that are compared; of a larger one so many are drawn
-_FEW_PEOPLE = 8_000  # up to which every part is fitted, taught and attacked once; from then on one part is fitted
+LARGEST_GROUP = 250  # members of a class that are compared with each other
+_FEW_PEOPLE = 8_000  # up to which everybody is attacked once; of more people, some
 _MOST_PAIRS = 50_000  # for the classifier, and as many for the attack
 _MOST_RESIDUALS, _MOST_COUNTS, _MOST_NEAR, _MOST_RAW = 12, 3, 3, 10
+_PARTS = 6
+_ORDER_OF_PARTS = (0, 3, 1, 4, 2, 5)  # so that the first three groups are fitted, taught and attacked
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """Parts of the classes: those on which likenesses are fitted, the classifier is taught, and people are attacked."""
+
+    fit: tuple[int, ...]
+    teach: tuple[int, ...]
+    attack: tuple[int, ...]
+
+
+_TURNS = (_Turn((0, 1), (2, 3), (4, 5)), _Turn((2, 3), (4, 5), (0, 1)), _Turn((4, 5), (0, 1), (2, 3)))
+_TURNS_OF_MANY = (_Turn((0, 1), (2, 3), (4, 5)), _Turn((0, 1), (4, 5), (2, 3)))
 _TREES = {"rounds": 60, "objective": "binary", "min_data_in_leaf": 40, "learning_rate": 0.07}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Posterior:
+class RowPosterior:
     """The posterior over the rows of one class for each of its members.
 
     Attributes:
         members: the rows of the class that were compared.
         weights: for each member (by row of the matrix) the probability that each row is theirs.
         size: the number of members of the class.
-        fitted: rows of other classes, on which the likenesses were fitted.
     """
 
     members: Rows
     weights: Floats
     size: int
-    fitted: Rows
 
 
 def posteriors(
@@ -53,7 +65,7 @@ def posteriors(
     classes: Rows,
     rng: np.random.Generator,
     blame: dict[str, float],
-) -> Iterator[Posterior]:
+) -> Iterator[RowPosterior]:
     """Posteriors of people in a sample of classes.
 
     Args:
@@ -63,20 +75,43 @@ def posteriors(
         rng: draws the parts and samples.
         blame: by kept column, how much of the odds comes from it; added to here.
     """
-    part = rng.integers(PARTS, size=int(classes.max()) + 1)[classes]
-    members = np.split(np.argsort(classes, kind="stable"), np.cumsum(np.bincount(classes))[:-1])
-    members = [members[place] for place in rng.permutation(len(members)) if len(members[place]) > 1]
-    turns = [(0, 1, 2), (1, 2, 0), (2, 0, 1)] if classes.size < _FEW_PEOPLE else [(0, 1, 2), (0, 2, 1)]
-    fitted, likenesses = np.empty(0, dtype=np.int64), _Likenesses((), (), ())
-    for place, (fit, teach, attack) in enumerate(turns):
-        if place == 0 or fit != turns[place - 1][0]:
-            fitted = rng.permutation(np.flatnonzero(part == fit))
-            likenesses = _fit(known, features, fitted)
+    groups = _groups(classes, rng)
+    if not features or not any(column.is_coarse for column in known):  # nothing tells the members of a class apart
+        for group in _some_pairs(groups):
+            yield RowPosterior(group.rows, np.full((group.rows.size, group.rows.size), 1 / group.rows.size), group.size)
+        return
+    in_part = [groups[part::_PARTS] for part in _ORDER_OF_PARTS]
+    fit: tuple[int, ...] = ()
+    for turn in _TURNS if classes.size < _FEW_PEOPLE else _TURNS_OF_MANY:
+        if turn.fit != fit:
+            fit = turn.fit
+            rows = [group.rows for part in fit for group in in_part[part]]
+            fitted = rng.permutation(np.concatenate(rows)) if rows else np.empty(0, dtype=np.int64)
+            likenesses = _fit(known, features, fitted) if fitted.size else None
         taught, attacked = (
-            _some_pairs([rows for rows in members if part[rows[0]] == side], rng) for side in (teach, attack)
+            _some_pairs([group for part in parts for group in in_part[part] if group.rows.size > 1])
+            for parts in (turn.teach, turn.attack)
         )
-        if fitted.size and taught and attacked:
-            yield from _attack(likenesses, taught, attacked, fitted, blame)
+        if likenesses and taught and attacked:
+            yield from _attack(likenesses, taught, attacked, blame)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Group:
+    """Members of one class who are compared, all of them or some, and the size of the class."""
+
+    rows: Rows
+    size: int
+
+
+def _groups(classes: Rows, rng: np.random.Generator) -> list[_Group]:
+    """Classes in random order; a large one is several groups, and so is one without enough others to learn from."""
+    largest = min(LARGEST_GROUP, max(2, classes.size // _PARTS))
+    groups = []
+    for rows in np.split(np.argsort(classes, kind="stable"), np.cumsum(np.bincount(classes))[:-1]):
+        parts = np.array_split(rng.permutation(rows), -(-rows.size // largest))
+        groups += [_Group(part, rows.size) for part in parts]
+    return [groups[place] for place in rng.permutation(len(groups))]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,30 +151,23 @@ def _correlation(first: Floats, second: Floats) -> float:
     return float(abs(np.corrcoef(first[filled], second[filled])[0, 1]))
 
 
-def _some_pairs(classes: Sequence[Rows], rng: np.random.Generator) -> list[tuple[Rows, int]]:
-    """The first classes with their sizes, up to so many pairs; of a large one, some members."""
-    drawn, pairs = [], 0
-    for rows in classes:
-        few = rows if rows.size <= LARGEST_CLASS else rng.choice(rows, LARGEST_CLASS, replace=False)
-        drawn.append((few, rows.size))
-        pairs += few.size**2
-        if pairs >= _MOST_PAIRS:
-            break
-    return drawn
+def _some_pairs(groups: Sequence[_Group]) -> list[_Group]:
+    """The first groups, up to so many pairs of members."""
+    pairs = np.cumsum([group.rows.size**2 for group in groups])
+    return list(groups[: 1 + int(np.searchsorted(pairs, _MOST_PAIRS))])
 
 
 def _attack(
     likenesses: _Likenesses,
-    taught: Sequence[tuple[Rows, int]],
-    attacked: Sequence[tuple[Rows, int]],
-    fitted: Rows,
+    taught: Sequence[_Group],
+    attacked: Sequence[_Group],
     blame: dict[str, float],
-) -> Iterator[Posterior]:
+) -> Iterator[RowPosterior]:
     """Teach the classifier on some classes and attack the people of others."""
-    groups = [rows for rows, _ in (*taught, *attacked)]
+    groups = [group.rows for group in (*taught, *attacked)]
     people = np.concatenate([np.repeat(rows, rows.size) for rows in groups])
     candidates = np.concatenate([np.tile(rows, rows.size) for rows in groups])
-    split = sum(rows.size**2 for rows, _ in taught)
+    split = sum(group.rows.size**2 for group in taught)
     is_own = people[:split] == candidates[:split]
     columns, shares = _pair_features(likenesses, people, candidates, is_own)
     classifier = fit_trees(columns[:split], is_own.astype(float), **_TREES)  # type: ignore[arg-type]
@@ -148,12 +176,13 @@ def _attack(
         for name, part in share.items():
             blame[name] = blame.get(name, 0.0) + gain * part
     start = 0
-    for rows, size in attacked:
-        odds = np.exp(score[start : start + rows.size**2].reshape(rows.size, -1))
-        start += rows.size**2
+    for group in attacked:
+        pairs = group.rows.size**2
+        odds = np.exp(score[start : start + pairs].reshape(group.rows.size, -1))
+        start += pairs
         odds /= odds.sum(axis=0, keepdims=True)
         odds /= odds.sum(axis=1, keepdims=True)
-        yield Posterior(rows, odds, size, fitted)
+        yield RowPosterior(group.rows, odds, group.size)
 
 
 def _pair_features(

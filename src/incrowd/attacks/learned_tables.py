@@ -1,4 +1,4 @@
-"""The attack that decides, on an original and a release: which row is whose, what is coarser, what classes there are."""
+"""The attack that decides, on an original and a release: whose row is which, what is coarser, and the classes."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 from incrowd._support.progress import Progress, silent
 from incrowd.attacks.learned_attack import LearnedAttack, attack_by_learning
 from incrowd.attacks.likeness import Rows
-from incrowd.backends import Coded, class_numbers, encode, pack
+from incrowd.attacks.released_columns import ReleasedColumn, read_cover
+from incrowd.backends import Coded, encode
 from incrowd.errors import UnsupportedError
 from incrowd.tables import Table
 from incrowd.tables.label_cover import LabelCover
-from incrowd.tables.labels import read_labels
-from incrowd.wording import counted, listed
 
 POSITION = "the order of the rows"
 """The name of the position of rows, which is a kept column of a release whose rows are not in random order."""
@@ -46,7 +45,7 @@ def attack_release_by_learning(
         released: the release.
         known: the columns of the original that the attacker knows.
         sensitive: its sensitive columns, whether they are released or not.
-        person: the column that says whose record each is, if people have several; its values need not be the original's.
+        person: the column that says whose record each is, if people have several; its values may be pseudonyms.
         unseen: released columns that say nothing, such as random numbers.
         rows: the row of the original that each released row was made from. None: they are found by their labels.
         shuffled: whether the rows of the release are in random order.
@@ -56,33 +55,21 @@ def attack_release_by_learning(
     Raises:
         UnsupportedError: it cannot be told which rows are whose.
     """
-    known = [name for name in known if name in original.columns]
+    known = [name for name in known if name in original.columns and name not in original.nested]
     left_out = {*original.nested, *released.nested, *unseen, person}
     kept = [name for name in released.columns if name not in known and name not in left_out]
-    secrets = [name for name in sensitive if name in original.columns and name not in known and name not in left_out]
+    secrets = [name for name in sensitive if name in original.columns and name not in left_out]
     if not kept:  # nothing is left to learn from, but for the order of the rows
         shuffled = shuffled or rows is None
+    if not known or not released.rows:
+        return LearnedAttack(tuple(known), (), tuple(kept), 0, ())
     if rows is None:
         rows = match_rows(original, released, known, kept, shuffled=shuffled)
     has_row = rows >= 0
     released_rows, rows = np.flatnonzero(has_row), rows[has_row]
-    shown = [name for name in known if name in released.columns]
-    before = [column.take(rows) for column in encode(original, known)]
-    after = {column.name: column for column in encode(released, shown)}
-    coarse = [
-        column.name not in after or not _says_the_same(column, after[column.name].take(released_rows))
-        for column in before
-    ]
-    is_hidden = any(name not in released.columns for name in secrets)
-    if not any(coarse) and not is_hidden:  # what is known of people is in the release, and says all that rows can say
+    if not rows.size:
         return LearnedAttack(tuple(known), (), tuple(kept), 0, ())
-    classes = np.zeros(rows.size, dtype=np.int64)
-    if shown:
-        numbers, _ = class_numbers(pack(column.take(released_rows) for column in after.values()))
-        classes = numbers.astype(np.int64)
-    if not kept and shuffled:
-        names = tuple(name for name, is_coarse in zip(known, coarse, strict=True) if is_coarse)
-        return LearnedAttack(tuple(known), names, (), 0, ())
+    columns = _released_columns(original, released, [*dict.fromkeys([*known, *secrets])], rows, released_rows)
     kept_columns = [column.take(released_rows) for column in encode(released, kept)] if kept else []
     if not shuffled:
         kept_columns.append(_position(released_rows))
@@ -91,26 +78,27 @@ def attack_release_by_learning(
         (numbered,) = encode(released, [person])
         whose = numbered.codes[released_rows].astype(np.int64)
     return attack_by_learning(
-        list(zip(before, coarse, strict=True)),
+        [columns[name] for name in known],
         kept_columns,
-        [column.take(rows) for column in encode(original, secrets)] if secrets else [],
-        classes,
+        [columns[name] for name in secrets],
         person=whose,
         seed=seed,
         progress=progress,
     )
 
 
+def _released_columns(
+    original: Table, released: Table, names: Sequence[str], rows: Rows, released_rows: Rows
+) -> dict[str, ReleasedColumn]:
+    """Columns of the original, with their labels where the release has them."""
+    before = {column.name: column.take(rows) for column in encode(original, names)}
+    shown = [name for name in names if name in released.columns and name not in released.nested]
+    after = {column.name: column.take(released_rows) for column in encode(released, shown)}
+    return {name: ReleasedColumn(before[name], after.get(name)) for name in names}
+
+
 def _position(rows: Rows) -> Coded:
     return Coded(POSITION, np.arange(rows.size), pa.array(rows))
-
-
-def _says_the_same(before: Coded, after: Coded) -> bool:
-    """True if the release shows the exact values of a column."""
-    cover = read_labels(after.values, before.values, name=before.name)
-    if cover.unread.size or not _shows_single_values(cover, after):
-        return False
-    return bool(cover.pairs(after.codes, before.codes).all())
 
 
 def match_rows(
@@ -125,7 +113,7 @@ def match_rows(
     """
     shared = [name for name in (*known, *kept) if name in original.columns and name in released.columns]
     befores, afters = encode(original, shared), encode(released, shared)
-    covers = [_read(before, after) for before, after in zip(befores, afters, strict=True)]
+    covers = [read_cover(before, after) for before, after in zip(befores, afters, strict=True)]
     if original.rows == released.rows and not shuffled:
         in_order = np.arange(released.rows)
         if all(
@@ -145,16 +133,6 @@ def match_rows(
 
 def _shows_single_values(cover: LabelCover, after: Coded) -> bool:
     return bool((cover.counts[np.unique(after.codes)] == 1).all())
-
-
-def _read(before: Coded, after: Coded) -> LabelCover:
-    cover = read_labels(after.values, before.values, name=before.name)
-    if cover.unread.size:
-        raise UnsupportedError(
-            f"{counted(cover.unread.size, 'label', 'labels')} of {len(after.values):,} in {listed([before.name])} cannot "
-            "be read, so that nobody can tell which values they cover; give the hierarchy that they come from"
-        )
-    return cover
 
 
 def _groups_of_exact(

@@ -15,11 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
 
 from incrowd.attacks.columns_as_numbers import MOST_CODES, Codes, Feature, bin_codes, count_codes, numbers_of
 from incrowd.attacks.trees import fit_trees, gains, predict
@@ -31,9 +32,11 @@ Rows = NDArray[np.int64]
 MOST_FITTED = 8_000  # rows that one model is fitted on
 _MOST_MODELS = 24  # features that are explained
 _MOST_COUNTED = 24  # features that are counted by each coarsened column
+_MOST_PAIRS = 10  # pairs of known columns by whose values features are counted
 _CATEGORIES = 40  # most frequent values of a known column that have an effect of their own
 _PRIOR = 3.0  # weight of the overall shares of values, where values are counted within one value of a known column
 _RIDGE = 1e-7
+_HELD = 4  # one in so many fitted rows shows how much trees explain of others
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,10 +114,12 @@ class _Inputs:
 
     def weights(self, inputs: Rows, output: int) -> Floats:
         """Least squares of one column by others; a refinement takes the small ridge back."""
+        if not inputs.size:
+            return np.empty(0)
         gram, wanted = self.products[np.ix_(inputs, inputs)], self.products[inputs, output]
-        ridged = gram + _RIDGE * np.eye(inputs.size)
-        weights = np.linalg.solve(ridged, wanted)
-        return weights + np.linalg.solve(ridged, wanted - gram @ weights)
+        ridged = cho_factor(gram + _RIDGE * np.eye(inputs.size))
+        weights = cho_solve(ridged, wanted)
+        return np.asarray(weights + cho_solve(ridged, wanted - gram @ weights), dtype=np.float64)
 
 
 def _inputs_of_known(column: KnownColumn) -> Iterator[Floats]:
@@ -161,16 +166,14 @@ def _residual_of_known(
     of_person = table[:, output] - table[:, by_person] @ weights[: by_person.size]
     of_row = table[:, by_row] @ weights[by_person.size :]
     values = np.column_stack([features[place].values for place in single])
-    trees = fit_trees(values[rows], of_person[rows] - of_row[rows])
+    explained, by_trees = _explained(values, of_person - of_row, rows)
     linear = dict(zip(by_row.tolist(), np.abs(weights[by_person.size :]), strict=True))
     shares: dict[str, float] = {}
-    explained = gains(trees)
-    explained = explained / max(explained.sum(), 1e-300)
     for place, gain in zip(single, explained, strict=True):
         (name,) = features[place].columns
         shares[name] = shares.get(name, 0.0) + gain + sum(linear[at] for at in inputs.of_feature[place])
     total = sum(shares.values()) or 1.0
-    of_row = of_row + predict(trees, values)
+    of_row = of_row + by_trees
     return _residual(of_person, of_row, rows, {name: share / total for name, share in shares.items()})
 
 
@@ -194,9 +197,27 @@ def _residual_of_feature(
     filled = np.isfinite(feature.values)
     some = rows[filled[rows]]
     if some.size:
-        trees = fit_trees(of_people[some], of_row[some] - of_person[some], categories=texts)
-        of_person = of_person + predict(trees, of_people)
+        _, by_trees = _explained(of_people, of_row - of_person, some, texts)
+        of_person = of_person + by_trees
     return _residual(of_person, of_row, some, even_shares(feature.columns), filled)
+
+
+def _explained(inputs: Floats, rest: Floats, rows: Rows, texts: Sequence[int] = ()) -> tuple[Floats, Floats]:
+    """What trees say of the rest that a linear model leaves, for every row, and each input's share in it.
+
+    Trees find something in noise too. So they count as much as they explain of rows that they were not fitted on.
+    """
+    if rows.size < _HELD:
+        return np.zeros(inputs.shape[1]), np.zeros(rest.size)
+    held = rows.size // _HELD
+    trees = fit_trees(inputs[rows[held:]], rest[rows[held:]], categories=texts)
+    by_trees = predict(trees, inputs)
+    tried = by_trees[rows[:held]]
+    size = max(float(tried @ tried), 1e-300)
+    share = float(np.clip(float(tried @ rest[rows[:held]]) / size, 0.0, 1.0))
+    gain = gains(trees)
+    of_inputs: Floats = gain * (share / max(float(gain.sum()), 1e-300))
+    return of_inputs, share * by_trees
 
 
 def _residual(
@@ -220,17 +241,31 @@ def _skewness(values: Floats) -> float:
 def count_likenesses(
     known: Sequence[KnownColumn], features: Sequence[Feature], fitted: Rows
 ) -> Iterator[list[Likeness]]:
-    """Counts of kept values by the values of each coarsened column, and of each two; the most informative first."""
-    coarse = [column.counted for column in known if column.is_coarse]
-    two = [first * (second.max() + 1) + second for first, second in combinations(coarse, 2)]
-    for known_codes in [*coarse, *two]:
-        _, person = np.unique(known_codes, return_inverse=True)
-        informative = [(_information(person[fitted], feature.codes[fitted]), feature) for feature in features]
-        best = sorted((pair for pair in informative if pair[0] > 0), key=lambda pair: -pair[0])[:_MOST_COUNTED]
-        if best:
-            yield [
-                Likeness(_counter(person, feature.codes, fitted), even_shares(feature.columns)) for _, feature in best
-            ]
+    """Counts of kept values by the values of each coarsened column, and of pairs with another known one."""
+    singles = [column.counted for column in known if column.is_coarse]
+    others = [column.counted for column in known if not column.is_coarse]
+    pairs = [*combinations(singles, 2), *product(singles, others)]
+    counted = [_Counted(codes, features, fitted) for codes in singles]
+    two = [_Counted(first * (second.max() + 1) + second, features, fitted) for first, second in pairs]
+    for codes in [*counted, *sorted(two, key=lambda codes: -codes.most)[:_MOST_PAIRS]]:
+        if codes.best:
+            yield [codes.likeness(place) for place in codes.best]
+
+
+class _Counted:
+    """Values of one or two known columns, and the features that go with them, the most informative first."""
+
+    def __init__(self, known: Codes, features: Sequence[Feature], fitted: Rows) -> None:
+        _, self._person = np.unique(known, return_inverse=True)
+        self._features, self._fitted = features, fitted
+        informative = [_information(self._person[fitted], feature.codes[fitted]) for feature in features]
+        order = np.argsort(informative)[::-1][:_MOST_COUNTED]
+        self.best = [int(place) for place in order if informative[place] > 0]
+        self.most = max(informative, default=0.0)
+
+    def likeness(self, place: int) -> Likeness:
+        feature = self._features[place]
+        return Likeness(_counter(self._person, feature.codes, self._fitted), even_shares(feature.columns))
 
 
 def _information(first: Codes, second: Codes) -> float:
