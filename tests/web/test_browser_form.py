@@ -1,15 +1,10 @@
 """The protection form in a browser: it shows all that is asked for, by whomever it was asked, also after a reload."""
 
-import re
-
-import pyarrow.parquet
 import pytest
 from playwright.sync_api import expect
-from tests.decision import traps
 from tests.web.browsing import answered, ask, demo, look, settled
 
 pytestmark = pytest.mark.xdist_group("browser-bench")  # one worker: the browser is started once
-NOT_ASKED = ["smokes", "works", "pregnancies"]
 SECRETS = ["charge", "diag_p"]
 STEPS = [{"column": "patcnty", "action": "*"}, {"column": "age_yrs", "action": "ranges=5"}]
 FORM = """() => [...document.querySelectorAll("#protection, #question")]
@@ -21,71 +16,9 @@ FORM = """() => [...document.querySelectorAll("#protection, #question")]
     ])"""
 
 
-def skipped(page, tmp_path, base):
-    """A table of people of whom only some were asked some questions, every column judged; its address."""
-    file = tmp_path / "survey.parquet"
-    pyarrow.parquet.write_table(pyarrow.table(traps.skip_patterns()), file)
-    page.set_input_files("#file", file)
-    page.wait_for_url("**/crowd")
-    table = page.get_attribute("body", "data-table")
-    roles = dict.fromkeys(("age", "sex", "region"), "quasi-identifier") | dict.fromkeys(NOT_ASKED, "other")
-    ask(page, "PATCH", f"/tables/{table}/settings", {"roles": roles, "rows_are_people": True})
-    look(page, base, table)
-    return f"/tables/{table}"
-
-
 def chosen(page, place):
     """The columns that are chosen among the chips in a place."""
     return page.eval_on_selector_all(f"{place} :checked", "all => all.map((one) => one.value)")
-
-
-def test_who_was_not_asked_is_kept_apart_by_the_advice_and_the_form_shows_it(opened, base, tmp_path):
-    page = opened()
-    table = skipped(page, tmp_path, base)
-    assert chosen(page, "#apart") == []
-    page.click("#assess")
-    page.click("#todo button >> text=those not asked kept apart")
-    answered(page, "#candidate-view")
-    expect(page.locator("#protected-title")).to_contain_text("Yes")
-    expect(page.locator("#apart")).to_be_visible()
-    assert chosen(page, "#apart") == NOT_ASKED
-    expect(page.locator("#shelf")).to_contain_text("those asked 3 columns kept apart from the others")
-    job = page.get_attribute("#candidate-view", "data-shown")
-    command, python = (ask(page, "GET", f"/jobs/{job}/equivalent")[kind] for kind in ("cli", "python"))
-    assert f"--apart {','.join(NOT_ASKED)}" in command
-    assert f"apart={NOT_ASKED!r}" in python
-
-    page.select_option("#method", "generalise")
-    expect(page.locator("#apart")).to_be_visible()  # what is asked for stays in sight
-    page.click("#protection button[type=submit]")
-    expect(page.locator("#apart-wrong")).to_have_text(
-        "“One coding for all” does not take this. Choose a method that does (Partition), or empty this field."
-    )
-    expect(page.locator("#refused")).to_contain_text("see what is said beside its field")
-    page.select_option("#method", "partition")
-    page.click("#apart .chip >> text=works")
-    page.click("#protection button[type=submit]")
-    page.wait_for_selector("#shelf .candidate >> nth=1")
-    answered(page, f"#candidate-view:not([data-shown='{job}'])")
-    assert ask(page, "GET", f"{table}/settings")["settings"]["protection"]["apart"] == ["smokes", "pregnancies"]
-
-
-def test_the_search_keeps_people_apart_who_were_not_asked_and_the_form_shows_it(opened, base, tmp_path):
-    page = opened()
-    skipped(page, tmp_path, base)
-    page.click("#solve")
-    answered(page, "#candidate-view")
-    expect(page.locator("#apart :checked")).to_have_count(3)
-    assert chosen(page, "#apart") == NOT_ASKED
-    expect(page.locator("#protected-title")).to_contain_text("Yes")
-    expect(page.locator("#tile-after small")).to_have_text("in the table; on 2 conditions")
-    expect(page.locator("#tile-after")).to_have_attribute(
-        "title", re.compile("in the table; Yes, on conditions: within the limits .partition, k = 11")
-    )
-    page.set_viewport_size({"width": 390, "height": 844})
-    expect(page.locator("#tile-after small")).to_be_visible()  # a risk is never shown without whose it is
-    expect(page.locator("#tile-detail small")).to_contain_text("of columns known to others")
-    expect(page.locator("#tile-detail small")).to_be_visible()
 
 
 @pytest.mark.parametrize(
@@ -93,7 +26,7 @@ def test_the_search_keeps_people_apart_who_were_not_asked_and_the_form_shows_it(
     [
         {"k": 7, "sensitive": SECRETS, "l": 2, "t": 0.9, "leave_out": ["adm_qtr"], "output": "midpoint"},
         {"k": 60, "method": "generalise", "k_map": 3, "suppress": 0.1, "measure": "entropy", "importance": {"sex": 2}},
-        {"k": 4, "apart": ["los"], "hierarchies": {"age_yrs": "5,10"}, "output": {"age_yrs": "mean"}},
+        {"k": 4, "hierarchies": {"age_yrs": "5,10"}, "output": {"age_yrs": "mean"}},
         {"method": "coarsen", "resolution": {"age_yrs": 8, "sex": 2, "race": 2, "patcnty": 5}},
         {"method": "mask", "k": 3, "steps": STEPS, "top": {"age_yrs": 80}},
         {"sensitive": SECRETS, "l": 2, "diverse": ["diag_p"], "diversity": "recursive", "c": 4, "beta": 900},
@@ -118,7 +51,7 @@ def test_after_a_reload_the_form_is_as_it_was_left(opened, base, asked):
     while (ended := ask(page, "GET", f"/jobs/{job['id']}"))["state"] in ("waiting", "running"):
         page.wait_for_timeout(50)
     assert (ended["state"], ended["message"]) == ("done", "")
-    look(page, base, table, "candidates")
+    look(page, base, table, "safe")
     page.wait_for_selector("#shelf .candidate")
     before, kept = page.evaluate(FORM), ask(page, "GET", f"/tables/{table}/settings")["settings"]
     page.click("#protection button[type=submit]")  # what is shown is what is asked for
@@ -136,7 +69,7 @@ def test_further_demands_are_refused_beside_their_field_or_made_told_and_undone(
     table = demo(page, rows=1_000)
     path = f"/tables/{table}"
     ask(page, "PATCH", f"{path}/settings", {"roles": {"charge": "sensitive", "patzip": "drop"}})
-    look(page, base, table)
+    look(page, base, table, "safe")
     page.select_option("#sensitive", "")
     page.fill("#l", "")
     page.click("#more-ways > summary")

@@ -248,9 +248,9 @@ def test_an_attack_above_the_limit_takes_back_the_yes_of_its_candidate_everywher
     (card,) = script.get(f"{table}/candidates").json()
     assert (card["decision"], card["headline"]) == ("exposed", "No: an attack on it succeeds")
     assert "That is above the 9.09% accepted" in card["reason"]
-    assert card["conditions"][0] == f"It was attacked. {said}"
+    assert card["remarks"] == [f"It was attacked. {said}"]
     view = script.get(f"/jobs/{protected[-16:]}/view").text
-    assert "verdict exposed" in view
+    assert 'class="verdict no"' in view
     assert said in html.unescape(view)
     new = {"decision": "release", "by": "A. Reviewer", "candidate": protected[-16:]}
     assert script.post(f"{table}/decisions", json=new).status_code == 409  # a reason is needed
@@ -303,7 +303,7 @@ def test_an_attack_on_other_cells_of_a_project_has_to_be_repeated(script, table,
     project, fewer = script.get(f"{table}/project").json(), ROWS[:-1]
     again, card = reopen(script, done, project, fewer)
     assert (card["decision"], "attack it again" in card["headline"]) == ("undecided", True)
-    assert "The same protection was attacked before" in card["conditions"][0]
+    assert "The same protection was attacked before" in card["remarks"][0]
     done(f"{again}/attacks", released=card["id"], kinds=["linkage"], known=["age", "sex", "city"])
     (card,) = script.get(f"{again}/candidates").json()
     assert card["headline"] == "No: an attack on it succeeds"
@@ -442,9 +442,17 @@ def test_a_yes_names_the_attacks_that_were_not_run(script, table, done):
     protected = done(f"{table}/protections", protection={"k": 11})
     done(f"{table}/attacks", released=protected[-16:], kinds=["linkage", "inference", "membership"])
     (card,) = script.get(f"{table}/candidates").json()
-    (said,) = [one for one in card["conditions"] if one.startswith("It was attacked")]
-    assert "Not run: inference (" in said
+    (said,) = [one for one in card["conditions"] if one.startswith("Attacks that were not run would fail")]
+    assert "inference (" in said
     assert "membership (" in said
+    new = {"decision": "release", "by": "A. Reviewer", "candidate": protected[-16:]}
+    assert script.post(f"{table}/decisions", json=new).status_code == 409
+    every = [{"condition": one, "reason": "it was tried elsewhere"} for one in card["conditions"]]
+    refused = script.post(f"{table}/decisions", json=new | {"confirmed": every[1:]})
+    assert (refused.status_code, "1 condition of the yes is not confirmed" in refused.text) == (409, True)
+    assert script.post(f"{table}/decisions", json=new | {"confirmed": every}).status_code == 201
+    record = html.unescape(script.get(f"{table}/record.html").text)
+    assert record.count("Confirmed by A. Reviewer.</strong> “it was tried elsewhere”") == len(every)
 
 
 def test_a_button_counts_every_column_that_goes(script, table, done):

@@ -77,9 +77,8 @@ def _view_action(number: int, action: Action, found: Assessment, table: OpenTabl
         asked = ProtectionRequest(**action.protection)
         removed = {*asked.leave_out, *table.with_role("drop"), *table.with_role("identifier")}
         without = f" without {counted(len(removed), 'column', 'columns')}" if removed else ""
-        apart = ", those not asked kept apart" if asked.apart else ""
         does = "protect"
-        choices = [ActionChoice(label=f"Protect with classes of {asked.k:,}{without}{apart}", protection=asked)]
+        choices = [ActionChoice(label=f"Protect with classes of {asked.k:,}{without}", protection=asked)]
     for choice in choices:
         choice.label = with_display_names(choice.label, shown)
     sentence = with_display_names(sentence, shown)

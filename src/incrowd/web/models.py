@@ -36,7 +36,7 @@ from incrowd.web.fields import (
 from incrowd.web.protection_models import ProtectionRequest
 
 ComparedMethod = Annotated[FrontierMethod, OneOf(tuple(FRONTIER_METHODS))]
-_DEMANDS = ("l", "apart", "leave_out", "importance", "hierarchies")  # options that a comparison gives to every method
+_DEMANDS = ("l", "leave_out", "importance", "hierarchies")  # options that a comparison gives to every method
 
 
 class ErrorAnswer(Model):
@@ -333,7 +333,7 @@ class SolutionQuestion(Model):
 class FrontierQuestion(Model):
     """Protect the table with several methods and measure each.
 
-    `protection` has demands on every method that supports them: `l`, `apart`, `leave_out`, `importance`, `hierarchies`.
+    `protection` has demands on every method that supports them: `l`, `leave_out`, `importance`, `hierarchies`.
     """
 
     k: Annotated[list[ClassSize], Field(min_length=1, max_length=10)] | None = None

@@ -78,7 +78,7 @@ ASKED = {
     if option.kind != "file" or name in _TABLES
 }
 """The options of a request. None of them is a file of the server; a table is one of the session, by its id."""
-_OWN_FIELDS = {"k", "method", "sensitive", "l", "t", "hierarchies", "importance", "output", "leave_out", "apart"}
+_OWN_FIELDS = {"k", "method", "sensitive", "l", "t", "hierarchies", "importance", "output", "leave_out"}
 _OWN_FIELDS |= {"resolution", "k_map", "population_table", "population", "steps", "top", "bottom"}
 FURTHER = {name: option for name, option in ASKED.items() if name not in _OWN_FIELDS}
 """The options without a field of their own in the app's form, which makes their fields from the declarations."""
@@ -110,8 +110,8 @@ class ProtectionRequest(_Declared):
     """Request to protect a table. `resolution`, `top`, `bottom` and `steps` are limits of single columns.
 
     `hierarchies` say how a column is made coarser: by a rule ("5,10,20", "cuts:18,65", "prefix:3,1", "quantiles:10",
-    "dates", "places" or "auto"), or by rows of a value and its label at each level. `importance`, `keep`, `widest`
-    and `apart` are wishes. `k_map` counts the people of another table of the session (`population_table`), or estimates
+    "dates", "places" or "auto"), or by rows of a value and its label at each level. `importance`, `keep` and
+    `widest` are wishes. `k_map` counts the people of another table of the session (`population_table`), or estimates
     those of a `population`; the default is the population of the table's settings.
     """
 

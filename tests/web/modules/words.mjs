@@ -4,7 +4,7 @@ import { test } from "node:test";
 
 const { count, percent, requestCounter, sentence, shorten } = await import("./app.js");
 const { isFinished } = await import("./jobs.js");
-const { basisInWords, savedInWords } = await import("./status-bar.js");
+const { basisInWords, savedInWords } = await import("./conditions.js");
 const { protectionInWords } = await import("./candidates.js");
 const { chosenRelease, releaseInWords } = await import("./attack.js");
 const { formatNumber } = await import("./comparison.js");
@@ -48,7 +48,7 @@ test("a risk says whose it is, and detail says of what", () => {
   assert.equal(savedInWords({ headline: "No", highest: 0.5, detail: 1 }), "No; 50.0% at most · 100% detail kept");
 });
 test("a card says what made it", () => {
-  const protection = { method: "partition", k: 11, l: 2, t: null, sensitive: ["income", "illness", "faith"], leave_out: ["note"], apart: [], hierarchies: {}, importance: {} };
+  const protection = { method: "partition", k: 11, l: 2, t: null, sensitive: ["income", "illness", "faith"], leave_out: ["note"], hierarchies: {}, importance: {} };
   assert.equal(protectionInWords({ protection }), "partition, k = 11, 3 columns kept secret, note left out, l = 2");
   assert.equal(protectionInWords({ protection, columns_left_out: ["illness", "note"] }), "partition, k = 11, income and faith kept secret, illness and note left out, l = 2");
   assert.equal(protectionInWords({ protection: { ...protection, sensitive: null, leave_out: [], l: null, method: "coarsen", resolution: 8 } }), "coarsen, 8 parts");

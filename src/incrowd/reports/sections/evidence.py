@@ -49,15 +49,6 @@ def _tables(assessment: Assessment) -> Iterator[DataTable]:
                 for one in evidence.undecided
             ),
         )
-    if evidence.given_back:
-        yield DataTable(
-            "Kept columns that give back what was made coarser or left out",
-            ("column", "gives back", "records told", "smallest class with it", "unique people with it"),
-            tuple(
-                (listed(one.columns), one.gives_back, percent(one.told), one.k, one.uniques)
-                for one in evidence.given_back
-            ),
-        )
     if evidence.secrets:
         yield DataTable(
             "Sensitive values that classes disclose (attribute disclosure), in records",
