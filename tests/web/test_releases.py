@@ -3,6 +3,7 @@
 import hashlib
 import html
 import io
+import re
 
 import pytest
 
@@ -141,6 +142,14 @@ def test_a_protected_table_has_a_report_that_agrees_with_its_card(script, table,
     words = page.text.partition("<footer")[0]
     assert f"{detail} of the detail of the quasi-identifiers is kept; no row was dropped; no column" in words
     assert "was read: as it is, nothing was set by hand" in words
+    assert page.text.count('<svg class="crowd-picture"') == 2  # before and after
+    assert len(page.content) < 300_000
+    before, after = candidate["before"], candidate["after"]
+    numbers = " ".join(re.sub("<[^>]+>", " ", page.text.partition("<caption>The numbers of the decision")[2]).split())
+    alone = [round(side["uniqueness"] * candidate["people"]) for side in (before, after)]
+    assert f"People who stand alone {alone[0]:,} {alone[1]:,}" in numbers
+    assert f"Found on average {percent(before['correctness'])} {percent(after['correctness'])}" in numbers
+    assert f"Cells unchanged 100% {percent(candidate['cells_unchanged'])}" in numbers
     outside = script.get(f"{reported}/report-external.html")
     assert outside.status_code == 200
     assert ("This holds only if nobody outside knows" in outside.text) == (found["verdict"]["decision"] == "within")

@@ -66,7 +66,7 @@ function cardElement(one) {
     one.id === current()?.id && !one.question_changed ? null : make("p", { class: "small soft" }, one.question_changed ? "roles, scales or the recipient have changed since: protect again" : one.headline), // that of the current one is in the bar
     one.stale && !one.question_changed ? make("p", { class: "small soft" }, "other settings than those in the form") : null,
     one.reason && !one.question_changed ? make("p", { class: "small" }, one.reason) : null,
-    one.question_changed ? null : foldedConditions(one),
+    one.question_changed || one.id === current()?.id ? null : foldedConditions(one),
     one.when_saved ? make("p", { class: "small soft" }, ["decision", "highest", "detail"].every((name) => one.when_saved[name] === one[name]) ? "made again: the same as when it was saved" : `when it was saved: ${savedInWords(one.when_saved)}`) : null,
     meters,
     leastKept(one),
