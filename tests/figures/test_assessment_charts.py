@@ -33,6 +33,18 @@ def test_every_person_is_in_one_bin(found):
     assert rows[0]["people"] == found.facts.uniques
 
 
+@pytest.mark.parametrize("least", [3, 11, 20, 50])
+def test_class_sizes_have_the_colour_of_the_limit(found, least):
+    """A bin begins at the limit, so that none is partly accepted; the people of each colour are counted here."""
+    rows = values(plots.class_sizes_chart(found.facts.sizes, least))
+    people = dict.fromkeys(("nobody else", f"fewer than {least}", f"{least} or more"), 0)
+    for row in rows:
+        people[row["crowd"]] += row["people"]
+    sizes = found.facts.sizes
+    small = sizes.below(least)
+    assert [*people.values()] == [sizes.uniques, small - sizes.uniques, sizes.people - small]
+
+
 @pytest.mark.parametrize("kind", ["svg", "html"])
 def test_a_figure_becomes_a_file(found, tmp_path, kind):
     assert save(plots.verdict_chart(found), tmp_path / f"risk.{kind}").stat().st_size > 2_000

@@ -7,7 +7,20 @@ import pytest
 
 from incrowd import InputError, frontier
 from incrowd.evaluation.method_frontier import FRONTIER_METHODS
-from incrowd.figures.protection_charts import frontier_chart
+from incrowd.figures.protection_charts import ANSWERS, frontier_chart
+
+
+def test_points_of_the_frontier_have_the_colour_of_their_answer():
+    table = {"age": [20 + n % 13 for n in range(60)], "sex": [n % 2 for n in range(60)]}
+    measured = frontier(table, quasi_identifiers=["age", "sex"], k=[2, 5], methods=["partition"])
+    answers = [*ANSWERS][: len(measured.points)]
+    plain = frontier_chart(measured, answers=answers).to_dict()
+    rows = plain["data"]["values"] if "data" in plain else plain["layer"][0]["data"]["values"]
+    assert [row["answer"] for row in rows] == answers
+    dots = next(layer for layer in plain["layer"] if layer["mark"]["type"] == "point")
+    scale = dots["encoding"]["color"]["scale"]
+    assert dict(zip(scale["domain"], scale["range"], strict=True)) == ANSWERS
+    assert dots["encoding"]["fillOpacity"]["condition"]["value"] == 0  # a no is hollow
 
 
 def test_every_point_is_drawn():

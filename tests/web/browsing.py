@@ -28,7 +28,9 @@ def ask(page, method, path, body=None):
 def demo(page, rows=3_000):
     """A demo table with few quasi-identifiers."""
     table = ask(page, "POST", "/tables/demo", {"rows": rows})
-    roles = {column["name"]: "other" for column in table["columns"] if column["suggested"] == "quasi-identifier"}
+    roles = {
+        column["name"]: "other" for column in table["columns"] if column["suggested"] in ("quasi-identifier", "both")
+    }
     roles |= dict.fromkeys(KNOWN, "quasi-identifier")
     ask(
         page,
@@ -44,10 +46,16 @@ def settled(page):
     page.wait_for_selector("html[data-settled=yes]", state="attached")
 
 
-def look(page, base, table, lens="crowd"):
-    """Open the workbench of a table, seen through a lens."""
-    page.goto(f"{base}/tables/{table}/{lens}")
+def look(page, base, table, name="who"):
+    """Open the workbench of a table at a place, or at a part of one."""
+    page.goto(f"{base}/tables/{table}/{name}")
     settled(page)
+
+
+def place(page, name):
+    """Go to a place of the workbench."""
+    page.click(f".steps a[data-place={name}]")
+    page.wait_for_selector(f".place[data-place={name}]:visible")
 
 
 def answered(page, place):
@@ -57,6 +65,6 @@ def answered(page, place):
 
 
 def choose(page, column):
-    """Select one column of the list."""
+    """Select one column of the table: its drawer opens."""
     page.click(f".column[data-column='{column}'] .name")
     expect(page.locator(f".column[data-column='{column}']")).to_be_focused()

@@ -132,7 +132,7 @@ def opened(browser, base):
     def open_page(*, may_be_refused=False, **options):
         refusals[:] = [True] if may_be_refused else []
         context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
-        context.set_default_timeout(60_000)
+        context.set_default_timeout(int(os.environ.get("INCROWD_PATIENCE", "60000")))
         contexts.append(context)
         page = context.new_page()
         page.on("request", watch)

@@ -4,7 +4,7 @@ import csv
 
 import pytest
 from playwright.sync_api import expect
-from tests.web.browsing import answered, ask, choose, demo, look, settled
+from tests.web.browsing import answered, ask, choose, demo, look, place, settled
 
 pytestmark = pytest.mark.xdist_group("browser-trouble")  # one worker: the browser is started once
 SLIDE = "(slider, size) => { slider.value = size; slider.dispatchEvent(new Event('input', { bubbles: true })); }"
@@ -40,7 +40,7 @@ def upload(page, file):
 def test_a_reload_during_work_finds_it_again_and_it_can_be_cancelled(opened, base, hold):
     page = opened()
     table = demo(page)
-    look(page, base, table, "candidates")
+    look(page, base, table, "safe")
     hold("frontier")
     expect(page.locator("#nothing")).to_be_visible()
     page.click("#compare")
@@ -53,10 +53,7 @@ def test_a_reload_during_work_finds_it_again_and_it_can_be_cancelled(opened, bas
     expect(page.locator("#jobs")).to_contain_text("Comparing methods")
     look(page, base, table)
     page.wait_for_selector("#jobs progress")
-    pane, tray = (page.locator(place).bounding_box() for place in (".protect-pane", "#jobs"))
-    assert pane["y"] + pane["height"] <= tray["y"]  # it covers nothing of the form
-    expect(page.locator("#protection button[type=submit]")).to_be_in_viewport()
-    look(page, base, table, "candidates")
+    look(page, base, table, "safe")
     page.click("#frontier-view .waiting button")
     page.wait_for_selector("#frontier-view >> text=Cancelled.")
     assert [job["state"] for job in ask(page, "GET", "/jobs")] == ["cancelled"]
@@ -89,42 +86,15 @@ def test_an_assessment_that_was_cancelled_can_be_tried_again(opened, base, hold)
     page.wait_for_selector("#risk-view[data-shown]")
     page.click("#verdict-wait .waiting button")
     page.wait_for_selector(".instead")
-    expect(page.locator("#tile-report small")).to_have_text("after an assessment")  # nothing is being assessed
-    expect(page.locator("#assess")).to_be_visible()  # what it had found is not the answer
+    expect(page.locator("#headline")).to_have_text("Not assessed yet")  # what it had found is not the answer
     page.reload()
     page.wait_for_selector("#risk-view .note >> text=This assessment was cancelled")
-    expect(page.locator("#assess")).to_be_visible()
     answered(page, "#risk-view")
     cancelled = page.get_attribute("#risk-view", "data-shown")
     page.click("text=Try again")
     answered(page, f"#risk-view:not([data-shown='{cancelled}'])")
-    expect(page.locator("#assess")).to_be_hidden()
+    page.wait_for_selector("#bar:not(.stale)")
     assert [job["state"] for job in ask(page, "GET", "/jobs")] == ["done", "cancelled"]
-
-
-def test_cancelling_a_second_assessment_brings_the_first_one_back(opened, base, hold):
-    page = opened()
-    table = demo(page)
-    look(page, base, table, "risk")
-    answered(page, "#risk-view")
-    whole = page.get_attribute("#risk-view", "data-shown")
-    ask(page, "PATCH", f"/tables/{table}/settings", {"recipient": "strict"})
-    page.reload()
-    answered(page, "#risk-view")
-    hold("assessment")
-    page.click("#renew")
-    expect(page.locator("#tile-risk small")).to_have_text(
-        "in the table; being assessed"
-    )  # and nothing of the one before is done
-    expect(page.locator("#tile-report")).to_have_attribute("data-state", "open")
-    page.click("#verdict-wait .waiting button")
-    page.wait_for_selector("#risk-view .instead")
-    expect(page.locator("#tile-risk")).to_have_attribute("data-state", "stale")
-    for _ in range(2):
-        page.wait_for_selector(f"#risk-view[data-shown='{whole}']:not([aria-busy])")
-        assert page.query_selector("#risk-view >> text=This assessment was cancelled") is None
-        page.reload()
-        answered(page, "#risk-view")
 
 
 def test_what_was_asked_for_is_not_dropped_without_a_word(opened, base):
@@ -132,7 +102,7 @@ def test_what_was_asked_for_is_not_dropped_without_a_word(opened, base):
     table = demo(page, rows=1_000)
     roles = {"charge": "sensitive", "diag_p": "other"}
     ask(page, "PATCH", f"/tables/{table}/settings", {"roles": roles})
-    look(page, base, table)
+    look(page, base, table, "safe")
     page.wait_for_selector("#suggested:visible")
     page.select_option("#sensitive", "")
     page.click("#protection button[type=submit]")
@@ -168,6 +138,8 @@ def test_what_was_asked_for_is_not_dropped_without_a_word(opened, base):
     kinds = page.eval_on_selector_all(".step .kind option", "all => all.map((one) => [one.value, one.textContent])")
     assert ["rankswap", "Values swapped with near ones"] in kinds
     assert [words for kind, words in kinds if words.lower() == kind and kind != "noise"] == []  # no internal names
+    place(page, "who")
+    page.click("#tab-question")
     page.click("details:has(> label[for=certain]) > summary")
     page.fill("#certain", "40%")
     page.press("#certain", "Tab")
@@ -181,49 +153,9 @@ def test_what_was_asked_for_is_not_dropped_without_a_word(opened, base):
     )
 
 
-def test_changed_settings_are_told_of_and_counted_again(opened, base):
-    page = opened()
-    table = demo(page)
-    look(page, base, table, "risk")
-    answered(page, "#risk-view")
-    assert not page.is_visible("#stale")
-    page.select_option("#recipient", "public")
-    page.wait_for_selector("#stale:visible")
-    expect(page.locator("#tile-risk")).to_have_attribute("data-state", "stale")
-    first = page.get_attribute("#risk-view", "data-shown")
-    page.click("#undo")
-    page.wait_for_selector("#stale", state="hidden")  # the verdict is again of what the settings ask
-    page.click("#redo")
-    page.wait_for_selector("#stale:visible")
-    page.click("#tile-risk")  # out of date: a click renews it
-    answered(page, f"#risk-view:not([data-shown='{first}'])")
-    expect(page.locator("#stale")).to_be_hidden()
-    expect(page.locator("#verdict")).to_contain_text("public")
-    second = page.get_attribute("#risk-view", "data-shown")
-    page.click("#todo li[data-does=columns] button")  # advice is a button, and the next verdict comes by itself
-    page.wait_for_selector("#tile-columns[data-state=done]")
-    answered(page, f"#risk-view:not([data-shown='{second}'])")
-    ask(page, "PATCH", f"/tables/{table}/settings", {"roles": {"diag_p": "other"}})
-    look(page, base, table, "candidates")
-    page.wait_for_selector("#suggested:visible")  # the only secret is kept, unless somebody says otherwise
-    assert (page.input_value("#sensitive"), page.input_value("#l")) == ("charge", "2")
-    page.click("#protection button[type=submit]")
-    answered(page, "#candidate-view")
-    expect(page.locator("#protected-title")).to_be_focused()
-    ask(page, "PATCH", f"/tables/{table}/settings", {"roles": {"race": "other"}})
-    page.reload()
-    answered(page, "#candidate-view")
-    expect(page.locator("#candidate-view .apply")).to_be_disabled()
-    first = page.get_attribute("#candidate-view", "data-shown")
-    page.click("#candidate-view .renew")
-    answered(page, f"#candidate-view:not([data-shown='{first}'])")
-    expect(page.locator("#candidate-view .apply")).to_be_enabled()
-    expect(page.locator("#candidate-view .downloads a[download]")).to_have_count(2)
-
-
 def test_after_undo_the_result_that_is_shown_is_the_one_that_the_form_asks_for(opened, base):
     page = opened()
-    look(page, base, demo(page, rows=1_000), "candidates")
+    look(page, base, demo(page, rows=1_000), "safe")
     shown = {}
     for size in (20, 4):
         page.eval_on_selector("#k", SLIDE, size)
@@ -280,7 +212,7 @@ def test_a_file_can_be_dropped_anywhere(opened):
         data.items.add(new File([["age,sex", ...rows].join("\\n")], "dropped.csv", { type: "text/csv" }));
         document.body.dispatchEvent(new DragEvent("drop", { bubbles: true, cancelable: true, dataTransfer: data }));
     }""")
-    page.wait_for_url("**/crowd")
+    page.wait_for_url("**/who")
     settled(page)
     expect(page.locator("#pick-table")).to_contain_text("dropped.csv")
     expect(page.locator(".column")).to_have_count(2)
@@ -299,45 +231,44 @@ def test_a_path_outside_the_open_folder_is_refused(opened, base):
     expect(page.locator("#problem .problem")).to_contain_text("no such file")
     page.fill("#path", "people.csv")
     page.click("#open button")
-    page.wait_for_url("**/crowd")
+    page.wait_for_url("**/who")
 
 
 def test_a_hostile_table_stays_text(opened, hostile, base, shoot):
     page = opened()
     upload(page, hostile)
-    page.wait_for_url("**/crowd")
+    page.wait_for_url("**/who")
     settled(page)
     choose(page, "__proto__")
-    page.keyboard.press("q")
+    page.keyboard.press("k")
     page.wait_for_selector(".column[data-column=__proto__][data-role=quasi-identifier][data-decided=yes]")
     page.keyboard.press("Home")
-    for _ in range(len(NASTY) - 2):
-        page.keyboard.press("Shift+ArrowDown")
-    with page.expect_response("**/settings"):  # or it might come after what the settings are set to below
-        page.keyboard.press("q")
-    page.wait_for_selector(".drawing:not(.fading)")
+    for _ in range(len(NASTY)):
+        page.keyboard.press("k")
+    page.wait_for_selector(".crowd:not(.fading)")
     assert "\u202e" not in page.inner_text("#columns")
     page.wait_for_function("() => document.querySelectorAll('.column[data-role=quasi-identifier]').length >= 6")
     table = page.url.split("/")[4]
     columns = ask(page, "GET", f"/tables/{table}")["columns"]
     roles = {column["name"]: "quasi-identifier" for column in columns[:-1]}
     ask(page, "PUT", f"/tables/{table}/settings", {"roles": roles, "groups": {NASTY[0]: [NASTY[1]]}})
-    places = {"crowd": None, "risk": "#risk-view", "leak": "#leak-view", "report": "#report-view"}
-    for lens, place in {**places, "candidates": "#candidate-view"}.items():
+    places = {"who": None, "risk": "#risk-view", "leak": "#leak-view", "decide": "#report-view"}
+    for lens, part in {**places, "safe": "#candidate-view"}.items():
         look(page, base, table, lens)
-        if lens == "crowd":
-            page.click("#riskiest summary")
+        if lens == "who":
+            page.click("#tab-riskiest")
             page.click("#riskiest-show")
             page.wait_for_selector("#riskiest-rows td:not(.number):not(.masked)")
             page.click("#riskiest-rows button >> nth=0")
-            page.wait_for_selector("#person-view .path")
-            page.click("#inspector button")
+            page.wait_for_selector("#person-view .chain")
+            page.click("tr.column th >> nth=0")
+            page.click("#inspector >> text=Show values")
             page.wait_for_selector("#inspector .values li")
-        if lens == "candidates":
+        if lens == "safe":
             page.click("#protection button[type=submit]")
-        if place:
-            answered(page, place)
-        if lens == "risk":
+        if part:
+            answered(page, part)
+        if lens == "safe":
             advice = page.inner_text("#todo")
             assert "\u202e" not in advice
             assert "x" * 60 not in advice  # a name of 10,000 letters is not what to do
@@ -376,7 +307,7 @@ def test_several_tables_are_kept_apart_and_removed(opened, base):
     first, second = demo(page), demo(page, rows=2_000)
     look(page, base, first)
     page.select_option("#pick-table", second)
-    page.wait_for_url(f"**/tables/{second}/crowd")
+    page.wait_for_url(f"**/tables/{second}/who")
     settled(page)
     page.on("dialog", lambda dialog: dialog.accept())
     page.goto(base)
@@ -402,6 +333,7 @@ def test_a_refused_download_tells_why(opened, tmp_path):
     page.set_input_files("#file", tmp_path / "été.dta")
     page.wait_for_url("**/tables/**")
     settled(page)
+    place(page, "safe")
     page.click("#protection button[type=submit]")
     answered(page, "#candidate-view")
     refusal = {"status": 400, "json": {"error": "the file cannot hold it"}}

@@ -4,6 +4,7 @@ import io
 import random
 from html import escape
 
+import polars as pl
 import pyarrow
 import pyarrow.parquet
 import pytest
@@ -358,6 +359,7 @@ def test_a_yes_says_everywhere_what_it_rests_on_and_what_was_left_out(script, ta
     assert (card["columns"], card["columns_left_out"]) == (4, ["city"])
     assert card["name"] == "partition, k = 11, l = 2, without city"
     assert card["headline"] == "Yes, on conditions: within the limits"
+    assert (card["stands"], 'class="verdict if"' in script.get(f"/jobs/{job}/view").text) == ("if", True)
     assert f"{card['headline']}</h2>" in script.get(f"/jobs/{job}/view").text
     view = script.get(f"/jobs/{job}/view").text
     assert f'<p class="condition">{secret}</p>' in view
@@ -366,8 +368,10 @@ def test_a_yes_says_everywhere_what_it_rests_on_and_what_was_left_out(script, ta
     assert view.count(card["detail_words"]) == 2  # in the sentence and in the table
     assert "By the 2 columns that others may know, and no other: no record is unique" in view
     new = {"decision": "release", "by": "A. Reviewer", "candidate": job}
-    assert script.post(f"{table}/decisions", json=new).status_code == 201
-    assert f"<p>{secret}</p>" in script.get(f"{table}/record.html").text
+    assert script.post(f"{table}/decisions", json=new).status_code == 409  # until every condition is confirmed
+    confirmed = [{"condition": one} for one in card["conditions"]]
+    assert script.post(f"{table}/decisions", json=new | {"confirmed": confirmed}).status_code == 201
+    assert f"<p>{secret}<br><strong>" in script.get(f"{table}/record.html").text
     script.patch(f"{table}/settings", json={"recipient": "strict"})
     assert secret not in script.get(f"/jobs/{job}/view").text  # nor the yes
 
@@ -408,6 +412,55 @@ def test_a_candidate_of_another_question_is_not_recommended(script, table, prote
     assert recommendation in script.get(f"/jobs/{job}/view").text
     script.patch(f"{table}/settings", json={"roles": {"city": "other"}})
     assert recommendation not in script.get(f"/jobs/{job}/view").text
+
+
+def test_a_sampling_weight_that_is_passed_on_is_a_condition(script, wait_for):
+    """The weight is in the file that goes out, so who knows it finds people by it: counted here in the file."""
+    rows = [[20 + n % 4, "fm"[n % 2], 900 + n * 7 % 60] for n in range(400)]
+    text = "\n".join(",".join(map(str, row)) for row in [["age", "sex", "weight"], *rows])
+    opened = script.post("/api/v1/tables", files={"file": ("survey.csv", io.BytesIO(text.encode()))}).json()
+    address = f"/api/v1/tables/{opened['id']}"
+    roles = {"age": "quasi-identifier", "sex": "quasi-identifier", "weight": "weight"}
+    script.put(f"{address}/settings", json={"roles": roles, "rows_are_people": True})
+    job = wait_for(script, script.post(f"{address}/protections", json={"protection": {"k": 11}}).json())
+    assert job["state"] == "done", job["message"]
+    release = pl.read_csv(io.BytesIO(script.get(f"/api/v1/jobs/{job['id']}/table").content), infer_schema=False)
+    sizes = release.group_by(release.columns).len()["len"]
+    small = int(sizes.filter(sizes < 11).sum())
+    assert small > 300
+    (card,) = script.get(f"{address}/candidates").json()
+    (said,) = [one for one in card["conditions"] if "the weight weight" in one]
+    assert f"{small:,} people of 400 people in classes smaller than 11" in said
+    assert f"{int((sizes == 1).sum()):,} " in said
+    dropped = wait_for(
+        script, script.post(f"{address}/protections", json={"protection": {"k": 11, "leave_out": ["weight"]}}).json()
+    )
+    by_id = {one["id"]: one for one in script.get(f"{address}/candidates").json()}
+    assert not any("the weight" in one for one in by_id[dropped["id"]]["conditions"])
+
+
+def test_unchanged_cells_are_counted_in_the_files(script, wait_for):
+    """Every postcode a set of eleven is no detail kept, whatever share of its range that is."""
+    rows = [[10_000 + 7 * n, "fm"[n % 2], n % 5] for n in range(300)]
+    names = ["zip", "sex", "note"]
+    text = "\n".join(",".join(map(str, row)) for row in [names, *rows])
+    opened = script.post("/api/v1/tables", files={"file": ("stays.csv", io.BytesIO(text.encode()))}).json()
+    address = f"/api/v1/tables/{opened['id']}"
+    roles = {"zip": "quasi-identifier", "sex": "quasi-identifier", "note": "other"}
+    script.put(f"{address}/settings", json={"roles": roles, "rows_are_people": True})
+    job = wait_for(
+        script, script.post(f"{address}/protections", json={"protection": {"k": 11, "leave_out": ["note"]}}).json()
+    )
+    pairs = script.post(f"/api/v1/jobs/{job['id']}/rows", json={"rows": 200, "show": True}).json()["rows"]
+    pairs += script.post(f"/api/v1/jobs/{job['id']}/rows", json={"start": 200, "rows": 100, "show": True}).json()[
+        "rows"
+    ]
+    release = pl.read_csv(io.BytesIO(script.get(f"/api/v1/jobs/{job['id']}/table").content), infer_schema=False)
+    assert release.columns == ["zip", "sex"]
+    same = sum(str(rows[pair["record"]][place]) == pair["after"][place] for pair in pairs for place in (0, 1))
+    (card,) = script.get(f"{address}/candidates").json()
+    assert card["cells_unchanged"] == pytest.approx(same / 900)
+    assert card["detail"] > card["cells_unchanged"]
 
 
 def test_only_protections_of_a_table_are_candidates(script, table, wait_for):

@@ -42,20 +42,33 @@ def test_every_column_says_what_it_is_and_whether_it_is_decided(script, table):
     assert not any(str(value) in str(found) for value in (1007, "'A'"))
 
 
-def test_what_a_column_adds_is_counted(script, table):
-    found = script.post(f"{table}/columns/adds", json={"columns": ["race", "age"]}).json()
+def test_who_stands_out_by_a_column_alone_and_with_others_is_counted(script, table):
+    found = script.post(f"{table}/columns/adds", json={"columns": NAMES}).json()
 
-    def counted(*names):
+    def uniques(*names):
         classes = Counter(tuple(row[NAMES.index(name)] for name in names) for row in ROWS)
-        return sum(size == 1 for size in classes.values()), len(classes) / len(ROWS)
+        return sum(size == 1 for size in classes.values())
 
-    now = counted("age", "city")
-    assert (found["uniques"], found["correctness"]) == now
-    race, age = found["columns"]
-    assert (race["known"], race["uniques"], race["correctness"]) == (False, *counted("age", "city", "race"))
-    assert race["added_uniques"] == counted("age", "city", "race")[0] - now[0]
-    assert (age["known"], age["uniques"], age["correctness"]) == (True, *counted("city"))
-    assert age["added_correctness"] == pytest.approx(now[1] - counted("city")[1])
+    assert found["people"] == len(ROWS)
+    for one in found["columns"]:
+        assert one["alone"] == uniques(one["column"])
+        assert one["together"] == uniques(one["column"], *one["others"])
+        assert len({one["column"], *one["others"]}) == 3
+    by_name = {one["column"]: one for one in found["columns"]}
+    assert by_name["age"]["alone"] < by_name["age"]["together"]  # alone it singles out few
+
+
+def test_a_number_of_people_is_never_said_to_add_nothing(script):
+    """Where everybody stands out already, leaving one column out changes nothing, and says nothing of it."""
+    rows = [(1_000 + 7 * n, n % 2, 20 + n % 40, n % 9, n * n % 50) for n in range(200)]
+    names = ["number", "sex", "age", "town", "job"]
+    text = "\n".join(",".join(map(str, row)) for row in [names, *rows])
+    made = script.post("/api/v1/tables", files={"file": ("all.csv", io.BytesIO(text.encode()))}).json()["id"]
+    address = f"/api/v1/tables/{made}"
+    script.put(f"{address}/settings", json={"roles": dict.fromkeys(names, "quasi-identifier")})
+    found = script.post(f"{address}/columns/adds", json={"columns": ["number", "sex"]}).json()["columns"]
+    assert [one["alone"] for one in found] == [200, 0]
+    assert min(one["together"] for one in found) > 0
 
 
 def test_a_histogram_counts_every_row_and_shows_values_only_when_asked(script, table):

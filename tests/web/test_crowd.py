@@ -3,6 +3,7 @@
 import io
 from collections import Counter
 
+import polars as pl
 import pytest
 
 pytest.importorskip("fastapi")
@@ -52,6 +53,44 @@ def test_a_person_with_several_records_is_one_mark(script):
     found = script.post(f"{table}/crowd", json={"quasi_identifiers": ["age", "sex"], "person": "who"}).json()
     assert (found["people"], found["records"], len(found["marks"]["size"])) == (12, 24, 12)
     assert found["marks"]["size"] == [3] * 12
+
+
+@pytest.mark.parametrize("decided", [[], ["age"], ["age", "sex"]])
+def test_columns_that_nobody_judged_count_as_known(script, wait_for, decided):
+    """The crowd, and what the assessment says of those who know these columns too, are one count."""
+    people = pl.DataFrame({"age": [20 + n * n % 13 for n in range(150)], "sex": [n % 2 for n in range(150)]})
+    people = people.with_columns(shoe=pl.Series([n % 7 for n in range(150)]))
+    answer = script.post("/api/v1/tables", files={"file": ("people.csv", people.write_csv().encode())}).json()
+    table = f"/api/v1/tables/{answer['id']}"
+    roles = {"age": "quasi-identifier", "sex": "quasi-identifier", "shoe": "other"}
+    script.put(f"{table}/settings", json={"roles": roles, "decided": decided})
+    found = script.post(f"{table}/crowd").json()
+    sizes = people.group_by(people.columns).len()["len"]
+    assert dict(zip(found["sizes"], found["counts"], strict=True)) == Counter(sizes.to_list())
+    job = wait_for(script, script.post(f"{table}/assessments", json={"protection": False}).json())
+    known = script.get(f"/api/v1/jobs/{job['id']}/result").json()["evidence"]["if_known"]
+    assert (known["uniques"], known["k"]) == (int((sizes == 1).sum()), int(sizes.min()))
+    script.patch(f"{table}/settings", json={"roles": roles})  # now all are judged
+    settled = script.post(f"{table}/crowd").json()
+    sizes = people.group_by("age", "sex").len()["len"]
+    assert dict(zip(settled["sizes"], settled["counts"], strict=True)) == Counter(sizes.to_list())
+
+
+def test_the_crowd_of_a_candidate_is_that_of_its_file(script, wait_for):
+    table = upload(script)
+    script.patch(f"{table}/settings", json={"rows_are_people": True})
+    job = wait_for(script, script.post(f"{table}/protections", json={"protection": {"k": 7}}).json())
+    found = script.post(f"{table}/crowd", json={"candidate": job["id"]}).json()
+    release = pl.read_csv(io.BytesIO(script.get(f"/api/v1/jobs/{job['id']}/table").content), infer_schema=False)
+    sizes = release.group_by(NAMES).len()["len"]
+    assert dict(zip(found["sizes"], found["counts"], strict=True)) == Counter(sizes.to_list())
+    assert found["left_out"] == len(ROWS) - release.height == 0
+    marks, before = found["marks"], script.post(f"{table}/crowd").json()["marks"]
+    assert marks["each"] == before["each"] == "person"
+    assert Counter(marks["size"]) == Counter({size: size * count for size, count in Counter(sizes.to_list()).items()})
+    rows = script.post(f"/api/v1/jobs/{job['id']}/rows", json={"rows": 150, "show": True}).json()["rows"]
+    together = {(marks["class_of"][row["record"]], tuple(row["after"])) for row in rows}
+    assert len(together) == len({number for number, _ in together}) == found["classes"]  # the same people as before
 
 
 @pytest.mark.parametrize("sizes", [{1: 3, 2: 4_000, 50: 300}, {1: 5_000}, {7: 1, 1_000: 2_500}, {1: 1, 2: 900_000}])

@@ -54,6 +54,19 @@ def test_the_share_inside_the_band_is_told(script, upload, result):
     assert len(found["ranks"]) == len(found["low"]) == len(found["high"])
 
 
+def test_two_forecasts_of_one_population_say_by_what_each_is_made(script, upload, result):
+    """The law alone and the columns may differ by much: no sentence of one reads like that of the other."""
+    columns = {"a": [n * n % 61 for n in range(300)], "b": [n % 7 for n in range(300)]}
+    table = upload(columns)
+    script.put(f"{table}/settings", json={"roles": dict.fromkeys("ab", "quasi-identifier")})
+    by_law = result(f"{table}/curves/exact", at=[10_000])
+    by_columns = result(f"{table}/forecasts", at=[10_000])
+    law = forecast(fit_class_sizes(ClassSizes.from_table(columns, quasi_identifiers=["a", "b"]), method="ml"), [10_000])
+    assert by_law["forecast"]["correctness"]["value"][0] == pytest.approx(float(law.correctness.value[0]))
+    assert [one.startswith("By the scaling law alone, among ") for one in by_law["sentences"]] == [True]
+    assert [one.startswith("Among ") for one in by_columns["sentences"]] == [True]
+
+
 def test_sets_of_items_are_measured(upload, result, script):
     rng = np.random.default_rng(0)
     columns = {"who": rng.integers(0, 40, 300).tolist(), "what": rng.integers(0, 12, 300).tolist()}

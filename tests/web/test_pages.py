@@ -1,11 +1,11 @@
-"""The pages: one workbench for every lens, addresses of former pages, and parts that scripts rely on."""
+"""The pages: one workbench for every place, addresses of former pages, and parts that scripts rely on."""
 
 import re
 from pathlib import Path
 
 import pytest
 
-from incrowd.web.pages import LENSES
+from incrowd.web.pages import PLACES, SECTIONS
 
 STATIC = Path(__file__).parents[2] / "src" / "incrowd" / "web" / "static"
 
@@ -15,25 +15,26 @@ def address(script, demo):
     return f"/tables/{demo(script)['id']}"
 
 
-def test_every_lens_has_an_address_and_former_pages_lead_to_one(script, address):
-    for lens in LENSES:
-        page = script.get(f"{address}/{lens}")
+def test_every_place_has_an_address_and_former_pages_lead_to_one(script, address):
+    for place in (*PLACES, "curves"):
+        page = script.get(f"{address}/{place}")
         assert page.status_code == 200
-        assert f'data-lens="{lens}"' in page.text
-    for former, lens in (("", "/crowd"), ("/roles", "/crowd"), ("/protect", "/candidates")):
-        answer = script.get(f"{address}{former}")
-        assert (answer.status_code, answer.headers["location"]) == (303, f"{address}{lens}")
+        assert f'data-place="{place}"' in page.text
+    assert script.get(address).headers["location"] == f"{address}/who"
+    for former, place in SECTIONS.items():
+        answer = script.get(f"{address}/{former}")
+        assert (answer.status_code, answer.headers["location"]) == (303, f"{address}/{place}#{former}")
     assert script.get(f"{address}/nothing").status_code == 404
 
 
 def test_no_id_is_given_twice_on_the_workbench(script, address):
-    ids = re.findall(r'\bid="([^"]+)"', script.get(f"{address}/crowd").text)
+    ids = re.findall(r'\bid="([^"]+)"', script.get(f"{address}/who").text)
     assert len(ids) == len({*ids})
 
 
 def test_every_module_is_used_and_every_import_is_there():
     modules = {file.name: file.read_text() for file in STATIC.glob("*.js")}
-    entries = {"data.js", "points.js", "theme.js", "workbench.js"}
+    entries = {"curves.js", "data.js", "points.js", "theme.js", "workbench.js"}
     imported = {name for text in modules.values() for name in re.findall(r'(?:from|import) "\./([\w-]+\.js)"', text)}
     assert imported | entries == {*modules}
 

@@ -149,8 +149,15 @@ def test_what_is_no_project_is_refused(script, table, damage):
     assert script.post(f"{table}/project", json=project).status_code == 422
 
 
+def every_condition(script, table):
+    """Every condition of the only candidate, confirmed."""
+    (candidate,) = script.get(f"{table}/candidates").json()
+    return [{"condition": one} for one in candidate["conditions"]]
+
+
 def test_a_decision_is_written_down_with_the_numbers_that_it_rests_on(script, table, protected):
     new = {"decision": "release", "by": "A. <Reviewer>", "note": "only <b>this</b> year", "candidate": protected}
+    new["confirmed"] = every_condition(script, table)
     decided = script.post(f"{table}/decisions", json=new)
     assert decided.status_code == 201, decided.text
     found = decided.json()
@@ -201,7 +208,8 @@ def test_the_seed_of_a_perturbation_is_in_no_name_and_no_record():
 def test_an_old_record_shows_what_was_decided_on_not_what_is_set_now(script, table, protected, wait_for):
     assessed = script.post(f"{table}/assessments", json={"protection": False}).json()
     assert wait_for(script, assessed)["state"] == "done"
-    made = script.post(f"{table}/decisions", json={"decision": "release", "by": "me", "candidate": protected}).json()
+    new = {"decision": "release", "by": "me", "candidate": protected, "confirmed": every_condition(script, table)}
+    made = script.post(f"{table}/decisions", json=new).json()
     assert made["before"]["k"] < 3 <= made["after"]["k"]
     assert (made["accepted"], made["protection"]["k"]) == ({"highest": 1 / 3, "average": None}, 3)
     assert (made["settings"]["recipient"], made["settings"]["secrets"]) == ("trusted", [])
@@ -245,7 +253,7 @@ def test_a_candidate_is_decided_on_by_the_settings_that_judged_it(script, table,
     new = {"decision": "release", "by": "me", "candidate": protected}
     assert script.post(f"{table}/decisions", json=new).status_code == 409
     script.patch(f"{table}/settings", json={"recipient": "trusted"})
-    made = script.post(f"{table}/decisions", json=new).json()
+    made = script.post(f"{table}/decisions", json=new | {"confirmed": every_condition(script, table)}).json()
     assert (made["settings"]["recipient"], made["before"]["decision"]) == ("trusted", None)  # assessed for others only
     assert "a trusted recipient" in script.get(f"{table}/record.html").text
 

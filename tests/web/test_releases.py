@@ -3,6 +3,7 @@
 import hashlib
 import html
 import io
+import re
 
 import pytest
 
@@ -141,6 +142,14 @@ def test_a_protected_table_has_a_report_that_agrees_with_its_card(script, table,
     words = page.text.partition("<footer")[0]
     assert f"{detail} of the detail of the quasi-identifiers is kept; no row was dropped; no column" in words
     assert "was read: as it is, nothing was set by hand" in words
+    assert page.text.count('<svg class="crowd-picture"') == 2  # before and after
+    assert len(page.content) < 300_000
+    before, after = candidate["before"], candidate["after"]
+    numbers = " ".join(re.sub("<[^>]+>", " ", page.text.partition("<caption>The numbers of the decision")[2]).split())
+    alone = [round(side["uniqueness"] * candidate["people"]) for side in (before, after)]
+    assert f"People who stand alone {alone[0]:,} {alone[1]:,}" in numbers
+    assert f"Found on average {percent(before['correctness'])} {percent(after['correctness'])}" in numbers
+    assert f"Cells unchanged 100% {percent(candidate['cells_unchanged'])}" in numbers
     outside = script.get(f"{reported}/report-external.html")
     assert outside.status_code == 200
     assert ("This holds only if nobody outside knows" in outside.text) == (found["verdict"]["decision"] == "within")
@@ -248,9 +257,9 @@ def test_an_attack_above_the_limit_takes_back_the_yes_of_its_candidate_everywher
     (card,) = script.get(f"{table}/candidates").json()
     assert (card["decision"], card["headline"]) == ("exposed", "No: an attack on it succeeds")
     assert "That is above the 9.09% accepted" in card["reason"]
-    assert card["conditions"][0] == f"It was attacked. {said}"
+    assert card["remarks"] == [f"It was attacked. {said}"]
     view = script.get(f"/jobs/{protected[-16:]}/view").text
-    assert "verdict exposed" in view
+    assert 'class="verdict no"' in view
     assert said in html.unescape(view)
     new = {"decision": "release", "by": "A. Reviewer", "candidate": protected[-16:]}
     assert script.post(f"{table}/decisions", json=new).status_code == 409  # a reason is needed
@@ -303,7 +312,7 @@ def test_an_attack_on_other_cells_of_a_project_has_to_be_repeated(script, table,
     project, fewer = script.get(f"{table}/project").json(), ROWS[:-1]
     again, card = reopen(script, done, project, fewer)
     assert (card["decision"], "attack it again" in card["headline"]) == ("undecided", True)
-    assert "The same protection was attacked before" in card["conditions"][0]
+    assert "The same protection was attacked before" in card["remarks"][0]
     done(f"{again}/attacks", released=card["id"], kinds=["linkage"], known=["age", "sex", "city"])
     (card,) = script.get(f"{again}/candidates").json()
     assert card["headline"] == "No: an attack on it succeeds"
@@ -442,9 +451,17 @@ def test_a_yes_names_the_attacks_that_were_not_run(script, table, done):
     protected = done(f"{table}/protections", protection={"k": 11})
     done(f"{table}/attacks", released=protected[-16:], kinds=["linkage", "inference", "membership"])
     (card,) = script.get(f"{table}/candidates").json()
-    (said,) = [one for one in card["conditions"] if one.startswith("It was attacked")]
-    assert "Not run: inference (" in said
+    (said,) = [one for one in card["conditions"] if one.startswith("Attacks that were not run would fail")]
+    assert "inference (" in said
     assert "membership (" in said
+    new = {"decision": "release", "by": "A. Reviewer", "candidate": protected[-16:]}
+    assert script.post(f"{table}/decisions", json=new).status_code == 409
+    every = [{"condition": one, "reason": "it was tried elsewhere"} for one in card["conditions"]]
+    refused = script.post(f"{table}/decisions", json=new | {"confirmed": every[1:]})
+    assert (refused.status_code, "1 condition of the yes is not confirmed" in refused.text) == (409, True)
+    assert script.post(f"{table}/decisions", json=new | {"confirmed": every}).status_code == 201
+    record = html.unescape(script.get(f"{table}/record.html").text)
+    assert record.count("Confirmed by A. Reviewer.</strong> “it was tried elsewhere”") == len(every)
 
 
 def test_a_button_counts_every_column_that_goes(script, table, done):

@@ -318,7 +318,7 @@ def test_a_change_of_protection_keeps_what_it_does_not_name(script, demo):
 
 def test_forms_offer_every_recipient_and_method_and_their_words(script, base, demo):
     table = demo(script)["id"]
-    roles, protection = (script.get(f"{base}/tables/{table}/{page}").text for page in ("crowd", "candidates"))
+    roles, protection = (script.get(f"{base}/tables/{table}/{page}").text for page in ("who", "safe"))
     for kind in RECIPIENTS:
         assert f'value="{kind.name}"' in roles
         assert kind.words[1:] in roles
@@ -333,7 +333,7 @@ def test_forms_offer_every_recipient_and_method_and_their_words(script, base, de
 
 
 def test_every_option_of_a_request_has_a_field(script, base, demo):
-    page = script.get(f"{base}/tables/{demo(script)['id']}/candidates").text
+    page = script.get(f"{base}/tables/{demo(script)['id']}/safe").text
     together = {"population_table": "k-map-people", "top": "column-limits", "bottom": "column-limits"}
     together |= {"hierarchies": "coarsened", "importance": "coarsened"}
     for name in ASKED:

@@ -39,10 +39,10 @@ _POWERS = alt.Axis(
 _SHOWN = 12
 
 
-def class_size_bins(sizes: ClassSizes) -> list[dict[str, Any]]:
-    """Count people and classes by class size, in a few bins."""
+def class_size_bins(sizes: ClassSizes, least: int | None = None) -> list[dict[str, Any]]:
+    """Count people and classes by class size, in a few bins; one begins at `least`, the smallest accepted class."""
     rows = []
-    for low, high in _BINS:
+    for low, high in _bins_from(least):
         inside = (sizes.sizes >= low) & (sizes.sizes <= (high or sizes.sizes[-1]))
         people = int(sizes.sizes[inside] @ sizes.counts[inside])
         label = f"{low:,}" if low == high else f"{low:,}+" if high is None else f"{low:,}–{high:,}"
@@ -51,19 +51,31 @@ def class_size_bins(sizes: ClassSizes) -> list[dict[str, Any]]:
     return rows
 
 
-def filled_bins(*tables: ClassSizes) -> list[list[dict[str, Any]]]:
+def _bins_from(least: int | None) -> list[tuple[int, int | None]]:
+    """The bins, with the one that holds `least` cut in two, so that none is partly accepted."""
+    bins: list[tuple[int, int | None]] = []
+    for low, high in _BINS:
+        if least is not None and low < least and (high is None or least <= high):
+            bins += [(low, least - 1), (least, high)]
+        else:
+            bins.append((low, high))
+    return bins
+
+
+def filled_bins(*tables: ClassSizes, least: int | None = None) -> list[list[dict[str, Any]]]:
     """The bins of several tables, up to the last non-empty one."""
-    bins = [class_size_bins(sizes) for sizes in tables]
+    bins = [class_size_bins(sizes, least) for sizes in tables]
     last = max(place for rows in bins for place, row in enumerate(rows) if row["people"])
     return [rows[: last + 1] for rows in bins]
 
 
-def class_sizes_chart(sizes: ClassSizes) -> Any:
-    """Draw the number of people by class size."""
-    scale = alt.Scale(domain=["nobody else", "fewer than 5", "5 or more"], range=[RED, ORANGE, BLUE])
-    (rows,) = filled_bins(sizes)
+def class_sizes_chart(sizes: ClassSizes, least: int = 5) -> Any:
+    """Draw the number of people by class size, coloured by `least`, the smallest class that is accepted."""
+    kinds = ("nobody else", f"fewer than {least}", f"{least} or more")
+    scale = alt.Scale(domain=list(kinds), range=[RED, ORANGE, BLUE])
+    (rows,) = filled_bins(sizes, least=least)
     for row in rows:
-        row["crowd"] = "nobody else" if row["low"] == 1 else "fewer than 5" if row["low"] < 5 else "5 or more"
+        row["crowd"] = kinds[2] if row["low"] >= least else kinds[0] if row["low"] == 1 else kinds[1]
     chart = (
         base_chart(rows)
         .mark_bar(cornerRadiusTopLeft=2, cornerRadiusTopRight=2)
@@ -114,7 +126,7 @@ def risk_against_limits_chart(verdict: Verdict) -> Any:
     return with_titles(chart, title="The risk and the limits", subtitle=verdict.sentence)
 
 
-_DECISION_COLOURS = {"within": GREEN, "undecided": ORANGE, "exposed": ORANGE, "borderline": ORANGE, "over": RED}
+_DECISION_COLOURS = {"within": GREEN, "undecided": ORANGE, "exposed": RED, "borderline": ORANGE, "over": RED}
 
 
 def _risk_marks(verdict: Verdict, place: int, name: str, risk: float, interval: tuple[float, float]) -> tuple[Any, ...]:

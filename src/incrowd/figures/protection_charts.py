@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
@@ -25,10 +26,15 @@ _RISKS = {
 }
 
 
-def frontier_chart(result: Frontier, risk: str = "correctness") -> Any:
+ANSWERS = {"no": "#b3291e", "not yet, or with conditions": "#c48400", "yes": "#1a7f8c"}
+"""The answers to whether a protected table may go out, each with the colour that it has on every page."""
+
+
+def frontier_chart(result: Frontier, risk: str = "correctness", answers: Sequence[str] | None = None) -> Any:
     """Draw risk against loss: lower left is better; a cross still has unique records.
 
-    `risk` is correctness, uniqueness, or disclosure of the secret in the frontier.
+    `risk` is correctness, uniqueness, or disclosure of the secret in the frontier. With `answers`, one of `ANSWERS` for
+    each point, the points have the colours of the answers: a no is hollow.
     """
     if risk not in _RISKS:
         raise InputError(f"there is no risk {risk!r} to draw; use {', '.join(_RISKS)}")
@@ -42,6 +48,7 @@ def frontier_chart(result: Frontier, risk: str = "correctness") -> Any:
             "risk": getattr(point, risk),
             "order": order,
             "uniques": "some records still unique" if point.uniqueness else "nobody unique",
+            "answer": answers[order] if answers else "",
         }
         for order, point in enumerate(result.points)
     ]
@@ -56,6 +63,10 @@ def frontier_chart(result: Frontier, risk: str = "correctness") -> Any:
         color=alt.Color("method:N", title=None, sort=list(NAMES.values())),
     )
     lines = base.mark_line(strokeWidth=2).encode(order=alt.Order("order:Q"))
+    if answers:
+        lines = lines.mark_line(strokeWidth=1, color=theme.GREY).encode(color=alt.value(theme.GREY), detail="method:N")
+        scale = alt.Scale(domain=list(ANSWERS), range=list(ANSWERS.values()))
+        base = base.encode(color=alt.Color("answer:N", title=None, scale=scale))
     dots = base.mark_point(size=90, filled=True, opacity=1).encode(
         shape=alt.Shape(
             "uniques:N",
@@ -69,21 +80,32 @@ def frontier_chart(result: Frontier, risk: str = "correctness") -> Any:
             *theme.percent_tooltips("risk", *(["lost"] if by_detail else [])),
         ],
     )
+    if answers:
+        dots = dots.mark_point(size=90, filled=False, strokeWidth=1.5, opacity=1).encode(
+            color=alt.Color("answer:N", scale=scale, legend=None),
+            fill=alt.Fill("answer:N", title=None, scale=scale),
+            fillOpacity=alt.condition(alt.datum.answer == "no", alt.value(0), alt.value(1)),
+        )
     # S4 costs about as much as S2: its names go below the points, so that they do not cover each other
     below = alt.datum.method == NAMES["tcloseness"]
     names = [
         base.transform_filter(~below)
         .mark_text(align="left", dx=8, dy=-6, fontSize=11)
-        .encode(text=alt.Text("setting:N"))
+        .encode(text=alt.Text("setting:N"), **_plain_words(answers))
     ]
     if any(point.method == "tcloseness" for point in result.points):
         lower = base.transform_filter(below).mark_text(align="right", dx=-6, dy=10, fontSize=11)
-        names.append(lower.encode(text=alt.Text("setting:N")))
+        names.append(lower.encode(text=alt.Text("setting:N"), **_plain_words(answers)))
     return theme.with_titles(
         alt.layer(lines, dots, *names),
         title="What protection leaves and costs",
         subtitle=f"Down and to the left is better: less risk, less {loss_name}.",
     )
+
+
+def _plain_words(answers: Sequence[str] | None) -> dict[str, Any]:
+    """The encoding of names beside points whose colour is an answer: words have none."""
+    return {"color": alt.value(theme.GREY)} if answers else {}
 
 
 def before_and_after(before: ClassSizes, after: ClassSizes) -> Any:

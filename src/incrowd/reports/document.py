@@ -64,6 +64,8 @@ def key_numbers(assessment: Assessment) -> tuple[Statement, ...]:
     verdict, facts = assessment.verdict, assessment.facts
     if verdict.basis == "attacks":
         return _numbers_of_attacks(assessment)
+    if assessment.evidence.if_known is not None:
+        return _numbers_while_undecided(assessment)
     in_population = verdict.basis == "population"
     attack = "journalist risk" if in_population else "prosecutor risk"
     where = "among all people of the population" if in_population else "by somebody who knows who is in the table"
@@ -96,6 +98,38 @@ def key_numbers(assessment: Assessment) -> tuple[Statement, ...]:
             f"Share of people named correctly {where} (marketer risk){held}.",
             _certainty(verdict.interval, in_population),
             "the attacker knows all quasi-identifiers",
+        ),
+    )
+
+
+def _numbers_while_undecided(assessment: Assessment) -> tuple[Statement, ...]:
+    """The numbers while columns are not judged: each of them counts as known to the attacker."""
+    evidence, facts, limits = assessment.evidence, assessment.facts, assessment.verdict.limits
+    known = evidence.if_known
+    assert known is not None
+    who = "somebody who knows every column that may be known"
+    alike = "People in the smallest equivalence class"
+    smallest = int(known["k"])
+    return (
+        _counted("people", facts.people, "People that the table is about."),
+        _counted("smallest class (k)", smallest, f"{alike} for {who}; {int(known['uniques']):,} people are alone."),
+        Statement(
+            "verdict",
+            "person at highest risk",
+            1 / smallest,
+            percent(1 / smallest),
+            f"Chance of naming them by {who}; 1/{limits.class_size} is accepted.",
+            "counted",
+            "every column without a role is known to the attacker",
+        ),
+        Statement(
+            "verdict",
+            "average risk",
+            known["correctness"],
+            percent(known["correctness"]),
+            f"Share of people named correctly by {who}.",
+            "counted",
+            "every column without a role is known to the attacker",
         ),
     )
 

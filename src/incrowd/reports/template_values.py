@@ -17,6 +17,7 @@ from incrowd.recipients import find_recipient
 from incrowd.reports.document import document, key_numbers, verdict_figure
 from incrowd.reports.elements import DataTable, Figure, ReportSection
 from incrowd.reports.fixed_text import CONDITION, PUBLIC_TERMS, TERMS
+from incrowd.reports.standing import STAMPS, standing_of
 from incrowd.wording import Advice, display_names, with_display_names
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def templates(*packages: str) -> jinja2.Environment:
         trim_blocks=True,
     )
     environment.filters["number"] = _number
+    environment.globals["stamps"] = STAMPS
     environment.filters["code"] = _code
     return environment
 
@@ -62,6 +64,7 @@ def plain_document(assessment: Assessment, *, external: bool = False) -> dict[st
         "found": assessment,
         "external": external,
         "verdict": with_display_names(verdict.to_dict(), shown),
+        "stands": standing_of(verdict.decision, verdict.conditions),
         "notes": [] if external else with_display_names([str(note) for note in assessment.notes], shown),
         "sections": [_plain_section(section, shown) for section in sections],
         "methods": list(dict.fromkeys(method for section in sections for method in section.methods)),

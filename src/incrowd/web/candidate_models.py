@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from incrowd.reports.standing import Standing
 from incrowd.web.fields import WHOLE, Id, Model, Short
 from incrowd.web.protection_models import ProtectionRequest
 
@@ -29,9 +30,10 @@ class Candidate(Model):
     """A protected table with the settings that made it, the remaining risk and detail, and the verdict on it.
 
     `risk` is the average risk among the people of `basis`, `highest` that of the person at highest risk among those of
-    `highest_basis`. `reason` is the main reason against a release other than the limits; `conditions` are what a yes
-    depends on, with warnings and the results of attacks. `detail_words` say of what `detail` is a share, and what is
-    left out: `columns_left_out`, by their role or by the request. `columns` counts those of the original; `perturbed`
+    `highest_basis`. `reason` is the main reason against a release other than the limits; `conditions` are what a person
+    confirms before a yes holds, or warnings; `remarks` the results of attacks; `stands` the colour of the verdict.
+    `cells_unchanged` is a share of all cells of the original. `detail_words` say of what `detail` is a share, and what
+    is left out: `columns_left_out`, by role or by the request. `columns` counts those of the original; `perturbed`
     columns are changed by chance, and there is no guarantee on classes then. `highest_before` is the highest risk of
     the original on the same basis, None if it is not known; `population_unused` says why a given population does not
     count for the candidate. `least_kept` are the columns that lost most detail; `same_as` names an older candidate
@@ -49,6 +51,8 @@ class Candidate(Model):
     protection: ProtectionRequest
     before: CandidateRisk
     after: CandidateRisk
+    people: int
+    people_before: int
     risk: float | None
     basis: Literal["table", "population"]
     highest: float
@@ -56,14 +60,17 @@ class Candidate(Model):
     highest_before: float | None
     population_unused: str | None
     detail: float
+    cells_unchanged: float
     detail_words: str
     least_kept: list[ColumnDetail]
     same_as: str | None
     decision: str
+    stands: Standing
     headline: str
     sentence: str
     reason: str | None
     conditions: list[str]
+    remarks: list[str]
     recipient: str
     rows: int
     suppressed_rows: int

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain, count
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from incrowd.assessment.reasons import POPULATION_UNUSED
 from incrowd.protection import PROTECTION_METHODS
 from incrowd.web import candidate_models as models
 from incrowd.web.candidate_jobs import asked_by, is_candidate, protection_of, release_of, result_of
+from incrowd.web.candidate_verdict import CandidateVerdict, judge_candidate
 from incrowd.web.cells import cell_text, masked_cell, masked_release
-from incrowd.web.conditions import judge_candidate, list_conditions
 from incrowd.web.downloads import file_name, upload_ending
 from incrowd.web.jobs import Job
 from incrowd.web.protection_models import ProtectionRequest
@@ -53,21 +53,26 @@ def describe_candidate(job: Job, table: OpenTable, *, same_as: str | None = None
         protection=made_by,
         before=models.CandidateRisk(**result["before"]),
         after=models.CandidateRisk(**result["after"]),
+        people=result["evaluation"]["people"],
+        people_before=result["people_before"],
         risk=result["risk"],
         basis=result["basis"],
-        highest=verdict["highest"],
-        highest_basis=verdict["basis"],
-        highest_before=_highest_before(result, verdict["basis"]),
+        highest=verdict.highest,
+        highest_basis=cast(Any, verdict.basis),
+        highest_before=_highest_before(result, verdict.basis),
         population_unused=population_unused(verdict),
         detail=result["evaluation"]["granularity"],
+        cells_unchanged=result["cells_unchanged"],
         detail_words=detail_in_words(result, len(table.table.columns)),
         least_kept=_least_kept(result),
         same_as=same_as,
-        decision=verdict["decision"],
-        headline=verdict["headline"],
-        sentence=verdict["recommendation"],
-        reason=next(iter([*verdict["exposures"], *(verdict["reasons"] if perturbed else [])]), None),
-        conditions=list_conditions(job),
+        decision=verdict.decision,
+        stands=verdict.stands,
+        headline=verdict.headline,
+        sentence=verdict.recommendation,
+        reason=next(iter([*verdict.exposures, *(verdict.reasons if perturbed else [])]), None),
+        conditions=list(verdict.conditions),
+        remarks=list(verdict.remarks),
         recipient=result["recipient"],
         rows=result["rows"],
         suppressed_rows=result["suppressed_rows"],
@@ -78,9 +83,9 @@ def describe_candidate(job: Job, table: OpenTable, *, same_as: str | None = None
     )
 
 
-def population_unused(verdict: Mapping[str, Any]) -> str | None:
+def population_unused(verdict: CandidateVerdict) -> str | None:
     """The verdict's reason why a given population does not count for a protected table; None if it counts."""
-    return next((reason for reason in verdict["reasons"] if reason.startswith(POPULATION_UNUSED)), None)
+    return next((reason for reason in verdict.reasons if reason.startswith(POPULATION_UNUSED)), None)
 
 
 def _highest_before(result: Mapping[str, Any], basis: str) -> float | None:

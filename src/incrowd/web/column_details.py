@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from incrowd.backends import encode
 from incrowd.figures.column_spread import count_values
 from incrowd.tables.formats import takes_option
@@ -9,6 +11,8 @@ from incrowd.web import column_models as models
 from incrowd.web.cells import cell_text
 from incrowd.web.crowd import settle_columns
 from incrowd.web.session_table import OpenTable
+
+_OTHERS = 2  # further columns that an attacker knows besides the one that is shown
 
 
 def list_columns(table: OpenTable) -> models.Triage:
@@ -36,28 +40,42 @@ def list_columns(table: OpenTable) -> models.Triage:
 
 
 def count_added(table: OpenTable, question: models.AddsQuestion) -> models.Adds:
-    """The risk that each asked column adds to that of the other known columns."""
+    """The people whom each asked column singles out, alone and with the two most telling of the other known columns.
+
+    In a table in which everybody stands out already, leaving one column out would show nothing.
+    """
     known, person = settle_columns(table, question)
     asked = list(dict.fromkeys(question.columns))
     table.check_names(asked)
-    now = table.count(known, person)
+    telling = _most_telling([name for name in known if name != person], table, person)
     columns = []
     for name in asked:
-        is_known = name in known
-        other = [one for one in known if one != name] if is_known else [*known, name]
-        then = now if name == person else table.count(other, person)
-        sign = -1 if is_known else 1
+        others = [one for one in telling if one != name][:_OTHERS]
         columns.append(
             models.Added(
                 column=name,
-                known=is_known,
-                uniques=then.uniques,
-                correctness=then.correctness,
-                added_uniques=sign * (then.uniques - now.uniques),
-                added_correctness=sign * (then.correctness - now.correctness),
+                alone=_count_uniques(table, [name], person),
+                together=_count_uniques(table, [name, *others], person),
+                others=others,
             )
         )
-    return models.Adds(people=now.people, uniques=now.uniques, correctness=now.correctness, columns=columns)
+    return models.Adds(people=table.count(known, person).people, columns=columns)
+
+
+def _count_uniques(table: OpenTable, names: Sequence[str], person: str | None) -> int:
+    """The people who are unique by some columns; the person column itself tells everybody apart."""
+    if person in names:
+        return table.count([], person).people
+    return table.count(names, person).uniques
+
+
+def _most_telling(known: Sequence[str], table: OpenTable, person: str | None) -> list[str]:
+    """The known columns that together make most classes, chosen one after the other; one more than are shown."""
+    chosen: list[str] = []
+    while len(chosen) <= _OTHERS and len(chosen) < len(known):
+        rest = [name for name in known if name not in chosen]
+        chosen.append(max(rest, key=lambda name: table.count([*chosen, name], person).classes))
+    return chosen
 
 
 def draw_histogram(table: OpenTable, question: models.HistogramQuestion) -> models.Histogram:

@@ -44,28 +44,24 @@ class Triage(Model):
 
 
 class AddsQuestion(CrowdQuestion):
-    """Request for the risk that each of these columns adds to the known ones."""
+    """Request for the people that each of these columns singles out, alone and together with others."""
 
     columns: Annotated[Columns, Field(min_length=1)]
 
 
 class Added(Model):
-    """Counts once a column is known as well; for one of the known columns, without it."""
+    """The people who stand out by a column: by it `alone`, and `together` with the most telling `others`."""
 
     column: str
-    known: bool
-    uniques: int
-    correctness: float
-    added_uniques: int
-    added_correctness: float
+    alone: int
+    together: int
+    others: list[str]
 
 
 class Adds(Model):
-    """Counts by the known columns alone, and the risk that each of the others adds."""
+    """The people of the table, and those who stand out by each column."""
 
     people: int
-    uniques: int
-    correctness: float
     columns: list[Added]
 
 

@@ -6,8 +6,9 @@ import time
 from collections.abc import Sequence
 
 from incrowd.backends import Coded, encode
+from incrowd.classes import ClassSizes
 from incrowd.errors import InputError
-from incrowd.figures.crowd_marks import crowd_marks
+from incrowd.figures.crowd_marks import MOST_MARKS, crowd_marks
 from incrowd.measures.single_records import rarest_records, see_record
 from incrowd.web import crowd_models as models
 from incrowd.web.cells import MASK, cell_text, masked_cell
@@ -36,10 +37,43 @@ def describe_crowd(table: OpenTable, question: models.CrowdQuestion) -> models.C
     )
 
 
+def crowd_of_release(table: OpenTable, release: Release) -> models.Crowd:
+    """The classes of a protected table, with the marks of the same people as in the crowd of its original."""
+    started = time.perf_counter()
+    classes = release.classes
+    sizes = ClassSizes.from_sizes(classes.people)
+    limits = decided_question(table).limits
+    before = table.count(table.counted_as_known, release.person).people
+    marks = crowd_marks(release.table, release.quasi_identifiers, release.person, sizes)
+    is_alike = release.person is None and before <= MOST_MARKS
+    return models.Crowd(
+        people=sizes.people,
+        records=release.table.rows,
+        classes=sizes.classes,
+        sizes=sizes.sizes.tolist(),
+        counts=sizes.counts.tolist(),
+        marks=_marks_of_originals(table, release) if is_alike else models.Marks(**marks._asdict()),
+        limits=models.CrowdLimits(highest=limits.highest, average=limits.average, class_size=limits.class_size),
+        seconds=time.perf_counter() - started,
+        sentence=crowd_sentence(sizes, len(release.quasi_identifiers)),
+        left_out=max(0, before - sizes.people),
+    )
+
+
+def _marks_of_originals(table: OpenTable, release: Release) -> models.Marks:
+    """A mark for each record of the original, by its class in the release; 0 people for one that was left out."""
+    classes, rows = release.classes, table.table.rows
+    size, people, class_of = [0] * rows, [0] * rows, [-1] * rows
+    for row in range(release.table.rows):
+        record, number = release.record_of(row), int(classes.numbers[row])
+        size[record], people[record], class_of[record] = int(classes.people[number]), 1, number
+    return models.Marks(each="person", size=size, people=people, class_of=class_of)
+
+
 def settle_columns(table: OpenTable, question: models.CrowdQuestion) -> tuple[list[str], str | None]:
-    """The columns of a question, each once, and the person column; without named columns, those of the roles."""
+    """The columns of a question, each once, and the person column; without any, those known to others or not judged."""
     if question.quasi_identifiers is None:
-        return table.with_role("quasi-identifier"), question.person or table.one_with_role("person")
+        return table.counted_as_known, question.person or table.one_with_role("person")
     names = list(dict.fromkeys(question.quasi_identifiers))
     table.check_names([*names, *([question.person] if question.person else [])])
     return names, question.person

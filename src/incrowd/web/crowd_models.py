@@ -12,10 +12,16 @@ Record = Annotated[int, Field(ge=0, le=10**10), WHOLE]
 
 
 class CrowdQuestion(Model):
-    """Group people by these columns; without `quasi_identifiers`, by the columns with this role."""
+    """Group people by these columns; without `quasi_identifiers`, by those known to others or not judged."""
 
     quasi_identifiers: Columns | None = None
     person: Name | None = None
+
+
+class CrowdOfQuestion(CrowdQuestion):
+    """The crowd of the table, or of a protected table (`candidate`), which is counted by its own classes."""
+
+    candidate: Id | None = None
 
 
 class Marks(Model):
@@ -40,7 +46,10 @@ class CrowdLimits(Model):
 
 
 class Crowd(Model):
-    """Counts, not estimates: `counts[i]` classes have `sizes[i]` people."""
+    """Counts, not estimates: `counts[i]` classes have `sizes[i]` people.
+
+    Of a candidate, `left_out` people of the original are not in it; with a mark for each person they have size 0.
+    """
 
     people: int
     records: int
@@ -51,6 +60,7 @@ class Crowd(Model):
     limits: CrowdLimits
     seconds: float
     sentence: str
+    left_out: int = 0
 
 
 class RiskiestQuestion(CrowdQuestion):

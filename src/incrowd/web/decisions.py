@@ -8,8 +8,8 @@ from html import escape
 from incrowd.recipients import in_words, settle_limits, smallest_class
 from incrowd.reports.plain_page import html_table, plain_page
 from incrowd.web.candidate_jobs import is_candidate, without_rows
+from incrowd.web.candidate_verdict import judge_candidate
 from incrowd.web.candidates import describe_candidate, name_of
-from incrowd.web.conditions import judge_candidate, list_conditions
 from incrowd.web.downloads import release_hashes
 from incrowd.web.fields import ROLE_WORDS
 from incrowd.web.jobs import Job
@@ -50,7 +50,8 @@ def decide(new: NewDecision, table: OpenTable, candidate: Job | None, jobs: Sequ
 
     Raises:
         Refusal: the candidate is of another table or of other settings than the table has now, a table is released
-            without an assessment by these settings, or it is released against the verdict without a reason.
+            without an assessment by these settings, against the verdict without a reason, or while a condition of the
+            yes is not confirmed.
     """
     judged, settings = table, table.settings
     if candidate is not None:
@@ -82,6 +83,13 @@ def decide(new: NewDecision, table: OpenTable, candidate: Job | None, jobs: Sequ
     )
     if decided.is_against_verdict and not new.note.strip():
         raise Refusal(409, "the verdict is not yes: write in the note why it goes out all the same")
+    if decided.decision == "release" and not decided.is_against_verdict and decided.unconfirmed:
+        missing = decided.unconfirmed
+        raise Refusal(
+            409,
+            f"{counted(len(missing), 'condition', 'conditions')} of the yes {'is' if len(missing) == 1 else 'are'} not "
+            f"confirmed yet: {missing[0]}",
+        )
     return decided
 
 
@@ -93,8 +101,7 @@ def _hash_files(candidate: Job, name: str, table: OpenTable) -> dict[str, str]:
 
 
 def _numbers_after(candidate: Job) -> DecidedNumbers:
-    verdict = {name: judge_candidate(candidate)[name] for name in ("decision", "headline", "recommendation")}
-    return DecidedNumbers(**candidate.answer().summary | verdict | {"conditions": list_conditions(candidate)})
+    return DecidedNumbers(**candidate.answer().summary | judge_candidate(candidate).summary)
 
 
 def _numbers_before(assessed: Job | None, candidate: Job | None) -> DecidedNumbers | None:
@@ -124,6 +131,7 @@ def record_page(decision: RecordedDecision) -> str:
     about = f"{decision.table.name}, " + (f"protected as “{name}”" if name else "the table as it is")
     question = [*_list_question(decision), *_list_protection(decision)]
     judged = decision.after or decision.before
+    reasons = {one.condition: one.reason for one in decision.confirmed}
     body = (
         f"<h1>{escape(_AGAINST if decision.is_against_verdict else _DECIDED[decision.decision])}: {escape(about)}</h1>"
         f"<p><strong>{escape(decision.by)}</strong>, {escape(when)} UTC</p>"
@@ -132,7 +140,8 @@ def record_page(decision: RecordedDecision) -> str:
         f"<h2>Before and after</h2>{html_table(('', 'before', 'after'), _list_numbers(decision))}"
         + (f"<p>{escape(judged.recommendation)}</p>" if judged and judged.recommendation else "")
         + "".join(
-            f"<p>{escape(condition)}</p>" for condition in ((*judged.careful, *judged.conditions) if judged else ())
+            f"<p>{escape(condition)}{_confirmed_in_words(decision, reasons.get(condition))}</p>"
+            for condition in ((*judged.careful, *judged.conditions, *judged.remarks) if judged else ())
         )
         + "<h2>Signatures</h2><p>Name, date: ______________________________</p>"
         "<p>Name, date: ______________________________</p>"
@@ -140,6 +149,14 @@ def record_page(decision: RecordedDecision) -> str:
     )
     title = f"Decision of {when[:10]} on {decision.table.name}"
     return plain_page(title, body, "report.css", style=" main { padding: 2rem 1.5rem; }")
+
+
+def _confirmed_in_words(decision: RecordedDecision, reason: str | None) -> str:
+    """Who confirmed a condition, and the reason in their words; nothing if nobody did."""
+    if reason is None:
+        return ""
+    words = f" “{reason}”" if reason else ""
+    return f"<br><strong>☑ Confirmed by {escape(decision.by)}.</strong>{escape(words)}"
 
 
 def _list_question(decision: RecordedDecision) -> Iterator[tuple[str, str]]:

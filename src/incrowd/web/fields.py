@@ -11,7 +11,6 @@ from pydantic_core import core_schema
 from incrowd.recipients import RECIPIENTS, SMALLEST_LIMIT
 
 ChosenRole = Literal["identifier", "quasi-identifier", "sensitive", "both", "person", "weight", "other", "drop"]
-"""The role of a column in the app; "both" is a quasi-identifier that is sensitive as well."""
 ROLE_WORDS: dict[ChosenRole, str] = {  # the words of the app, and those of the library and the API
     "quasi-identifier": "known to others (quasi-identifier)",
     "sensitive": "secret (sensitive)",
@@ -21,6 +20,12 @@ ROLE_WORDS: dict[ChosenRole, str] = {  # the words of the app, and those of the 
     "drop": "left out (drop)",
     "person": "whose record it is (person)",
     "weight": "sampling weight (weight)",
+}
+ANSWERED_YES: dict[
+    str, tuple[ChosenRole, ...]
+] = {  # two questions of each column, and the roles that answer them with yes
+    "quasi-identifier": ("quasi-identifier", "both"),
+    "sensitive": ("sensitive", "both"),
 }
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
 JobKind = Literal[

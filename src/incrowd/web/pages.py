@@ -33,17 +33,13 @@ from incrowd.wording import chosen_percent, data_size, number, percent
 if TYPE_CHECKING:
     import jinja2
 
-LENSES = {  # tabs of the workbench: the name in the address, and the label
-    "crowd": "Crowd",
-    "risk": "Risk",
-    "forecast": "Populations",
-    "leak": "Leak",
-    "candidates": "Candidates",
-    "attack": "Attack",
-    "curves": "Curves",
-    "report": "Report",
+PLACES = {"who": "Who stands out", "safe": "Make it safe", "decide": "Decide"}
+"""The steps of the workbench: the name in the address, and the label."""
+SECTIONS = {  # parts of a place that have an address: they are unfolded there
+    **dict.fromkeys(("crowd", "risk", "forecast", "leak", "question"), "who"),
+    **dict.fromkeys(("candidates", "attack", "protect"), "safe"),
+    "report": "decide",
 }
-_FORMER = {"roles": "crowd", "protect": "candidates"}  # addresses of former pages, redirected to a tab
 _STEPS = [  # of perturbation: the kind, its class, and its named options without those that are files of the server
     (kind, step, [name for name, reader in step.reads.items() if reader is not Path][1:])
     for kind, step in STEPS.items()
@@ -64,7 +60,7 @@ def prepare() -> None:
 def _environment() -> jinja2.Environment:
     environment = templates(__package__)
     environment.filters |= {"percent": percent, "chosen_percent": chosen_percent, "decimal": number, "size": data_size}
-    environment.globals.update(lenses=LENSES, version=version("incrowd"), static=static_folder())
+    environment.globals.update(places=PLACES, version=version("incrowd"), static=static_folder())
     return environment
 
 
@@ -114,15 +110,15 @@ def points_page(session: TheSession) -> HTMLResponse:
 @router.get("/tables/{table}")
 def first_page(table: str) -> RedirectResponse:
     """Redirect to the workbench."""
-    return RedirectResponse(f"/tables/{quote(table)}/crowd", status_code=303)
+    return RedirectResponse(f"/tables/{quote(table)}/who", status_code=303)
 
 
 @router.get("/tables/{table}/{name}")
 def table_page(session: TheSession, table: str, name: str) -> Response:
-    """The workbench of a table at one of its tabs."""
-    if name in _FORMER:
-        return RedirectResponse(f"/tables/{quote(table)}/{_FORMER[name]}", status_code=303)
-    if name not in LENSES:
+    """The workbench of a table at one of its places, or its curves."""
+    if name in SECTIONS:
+        return RedirectResponse(f"/tables/{quote(table)}/{SECTIONS[name]}#{name}", status_code=303)
+    if name not in (*PLACES, "curves"):
         return refusal(404, "there is no such page")
     try:
         found = session.table(table)
@@ -131,7 +127,8 @@ def table_page(session: TheSession, table: str, name: str) -> Response:
     recipients = [(kind.name, kind.words[:1].upper() + kind.words[1:], kind.limits) for kind in RECIPIENTS]
     settings = found.settings
     limits = settle_limits(settings.recipient, threshold=settings.threshold, highest=settings.highest)
-    return _page(session, "workbench", found, lens=name, recipients=recipients, limits=limits, **_CHOICES)
+    page = "curves" if name == "curves" else "workbench"
+    return _page(session, page, found, place=name, recipients=recipients, limits=limits, **_CHOICES)
 
 
 @router.get("/jobs/{job}/view")

@@ -46,13 +46,24 @@ class TrailEntry(Model):
     details: Details = Field(default_factory=dict)
 
 
+class ConfirmedCondition(Model):
+    """A condition of a yes that a person has confirmed, with the reason in their own words."""
+
+    condition: Sentence
+    reason: Text = ""
+
+
 class NewDecision(Model):
-    """A decision to record. `candidate` is the protected table that it is about; null for the table itself."""
+    """A decision to record. `candidate` is the protected table that it is about; null for the table itself.
+
+    A yes with conditions is released once each of them is `confirmed`.
+    """
 
     decision: Literal["release", "refuse", "later"]
     by: Short
     note: Text = ""
     candidate: Id | None = None
+    confirmed: Annotated[list[ConfirmedCondition], Field(max_length=1_000)] = []
 
 
 class ProjectColumn(Model):
@@ -87,13 +98,14 @@ class DecidedNumbers(Model):
     `risk` and `highest` are the average and the highest risk of the verdict, about the people of its `basis`: the
     table, or a population. `correctness` is the average risk within the table, `detail` the share of the
     quasi-identifiers' detail that protection kept. `conditions` are what a yes depends on, with warnings about a
-    candidate; `careful` are those in decisions of the first versions.
+    candidate, and `remarks` the results of attacks; `careful` are those in decisions of the first versions.
     """
 
     decision: Short | None = None
     headline: Text | None = None
     recommendation: Text | None = None
     conditions: Annotated[list[Sentence], Field(max_length=1_000)] = []
+    remarks: Annotated[list[Sentence], Field(max_length=1_000)] = []
     careful: Annotated[list[Sentence], Field(max_length=1_000)] = []
     risk: float | None = None
     highest: float | None = None
@@ -118,6 +130,7 @@ class RecordedDecision(Model):
     decision: Literal["release", "refuse", "later"]
     by: Short
     note: Text = ""
+    confirmed: Annotated[list[ConfirmedCondition], Field(max_length=1_000)] = []
     table: ProjectTable
     settings: TableSettings
     accepted: AcceptedRisk
@@ -130,8 +143,18 @@ class RecordedDecision(Model):
     @property
     def is_against_verdict(self) -> bool:
         """True if a table is released whose verdict is not yes, or unknown."""
-        judged = self.before if self.candidate is None else self.after
-        return self.decision == "release" and (judged is None or judged.decision != "within")
+        return self.decision == "release" and (self.judged is None or self.judged.decision != "within")
+
+    @property
+    def judged(self) -> DecidedNumbers | None:
+        """The numbers of what the decision is about: the candidate, or the table itself."""
+        return self.before if self.candidate is None else self.after
+
+    @property
+    def unconfirmed(self) -> list[str]:
+        """The conditions of the yes that nobody has confirmed."""
+        confirmed = {one.condition for one in self.confirmed}
+        return [one for one in (self.judged.conditions if self.judged else []) if one not in confirmed]
 
 
 class ListedDecision(RecordedDecision):

@@ -10,8 +10,8 @@ from incrowd.tables.missing_codes import MissingCodes
 from incrowd.version import __version__
 from incrowd.web import project_models as models
 from incrowd.web.candidate_jobs import asked_by, is_candidate, without_rows
+from incrowd.web.candidate_verdict import judge_candidate
 from incrowd.web.candidates import name_candidates
-from incrowd.web.conditions import judge_candidate
 from incrowd.web.jobs import Job
 from incrowd.web.models import Reading, TableSettings
 from incrowd.web.session_table import OpenTable
@@ -45,7 +45,7 @@ def save_project(table: OpenTable, jobs: list[Job], *, cells: bool) -> models.Pr
 def _save_run(job: Job, *, cells: bool) -> models.ProjectRun:
     made_by, summary = (asked_by(job) if is_candidate(job) else None), job.answer().summary
     if is_candidate(job):  # with the attacks on it, which are judged apart
-        summary = summary | {name: judge_candidate(job)[name] for name in ("decision", "headline", "recommendation")}
+        summary = summary | judge_candidate(job).summary
     protection = without_rows(made_by) if made_by and not cells else made_by
     return models.ProjectRun(
         kind=job.kind,

@@ -110,8 +110,8 @@ class ProtectionRequest(_Declared):
     """Request to protect a table. `resolution`, `top`, `bottom` and `steps` are limits of single columns.
 
     `hierarchies` say how a column is made coarser: by a rule ("5,10,20", "cuts:18,65", "prefix:3,1", "quantiles:10",
-    "dates", "places" or "auto"), or by rows of a value and its label at each level. `importance`, `keep` and `widest`
-    are wishes. `k_map` counts the people of another table of the session (`population_table`), or estimates
+    "dates", "places" or "auto"), or by rows of a value and its label at each level. `importance`, `keep` and
+    `widest` are wishes. `k_map` counts the people of another table of the session (`population_table`), or estimates
     those of a `population`; the default is the population of the table's settings.
     """
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from incrowd.assessment import Assessment
 from incrowd.assessment.sections.section import PENDING
 from incrowd.reports import DataTable
 from incrowd.reports.template_values import plain_document, plain_table, safe_json
+from incrowd.web.candidate_verdict import judge_candidate
 from incrowd.web.candidates import candidate_name, detail_in_words, population_unused
-from incrowd.web.conditions import judge_candidate, list_conditions
 from incrowd.wording import Advice, chosen_percent, display_names, with_display_names
 
 if TYPE_CHECKING:
@@ -63,30 +64,32 @@ def _figure_context(session: Session, job: Job) -> dict[str, Any]:
     columns = [one.column for one in table.columns] if table else []
     shown = display_names(columns)
     result, figures = outcome.to_json(), outcome.to_figures()
-    if "undone" in result:  # of a protection
-        result = result | {"verdict": judge_candidate(job)}
     as_shown = with_display_names(result, shown)
-    undone = result.get("undone", [])  # shown first, as warnings
-    notes = [
-        *(note for note in result.get("notes", []) if note not in undone),
-        *result.get("forecast", {}).get("notes", []),
-    ]
+    notes = [*result.get("notes", []), *result.get("forecast", {}).get("notes", [])]
     specs = {name: figure["spec"] for name, figure in figures.items()}
     if "forecast" in specs:
         specs["forecast"] = _with_slider(specs["forecast"], result["forecast"]["measured"])
     if "frontier" in specs:
         specs["frontier"] = _with_limit(specs["frontier"], result["limits"])
     return {
-        "conditions": with_display_names(list_conditions(job), shown) if "undone" in result else [],
-        "detail": detail_in_words(result, len(columns)) if "undone" in result else "",
-        "kept_columns": _kept_columns(result["evaluation"]["columns"], shown) if "undone" in result else [],
-        "name": candidate_name(job) if "undone" in result else "",
-        "population_unused": population_unused(as_shown["verdict"]) if "undone" in result else None,
+        **(_candidate_context(job, shown, len(columns)) if "evaluation" in result else {}),
         "result": as_shown,
         "data": safe_json(result),
         "notes": [_as_sentence(note, [*columns, *shown.values()]) for note in with_display_names(notes, shown)],
         "figures": [_plain_figure(name, figure) for name, figure in figures.items()],
         "specs": safe_json(specs),
+    }
+
+
+def _candidate_context(job: Job, shown: dict[str, str], columns: int) -> dict[str, Any]:
+    """What the template of a candidate needs besides its result: the verdict with attacks, and the cost in words."""
+    result, verdict = job.answer().to_json(), judge_candidate(job)
+    return {
+        "verdict": with_display_names(asdict(verdict), shown) | {"stands": verdict.stands},
+        "detail": detail_in_words(result, columns),
+        "kept_columns": _kept_columns(result["evaluation"]["columns"], shown),
+        "name": candidate_name(job),
+        "population_unused": with_display_names(population_unused(verdict), shown),
     }
 
 

@@ -16,7 +16,8 @@ from typing import Any
 from incrowd.errors import IncrowdError, InputError
 from incrowd.protection.marks import copy_release
 from incrowd.tables import write_table
-from incrowd.web.conditions import list_conditions
+from incrowd.web.candidate_verdict import judge_candidate
+from incrowd.web.fields import ChosenRole
 from incrowd.web.jobs import Job, Jobs
 from incrowd.web.models import KeptSession, Reading, TableSettings
 from incrowd.web.refusals import Refusal, not_found
@@ -34,7 +35,9 @@ _NATIVE = ("duckdb", "narwhals.stable.v2", "incrowd._support.compiled", "pyarrow
 _log = logging.getLogger("incrowd.web")
 _DEFAULT_READING = Reading()
 # with all columns of the demo nearly everybody is unique; these start as "other", and a user can change their roles
-_DEMO_SETTINGS = TableSettings(roles=dict.fromkeys(("oshpd_id", "patzip", "los", "adm_qtr"), "other"))
+_DEMO_ROLES: dict[str, ChosenRole] = dict.fromkeys(("oshpd_id", "patzip", "los", "adm_qtr"), "other")
+_DEMO_COLUMNS = (*_DEMO_ROLES, "age_yrs", "sex", "ethncty", "race", "patcnty", "diag_p", "charge")
+_DEMO_SETTINGS = TableSettings(roles=_DEMO_ROLES, decided=[*_DEMO_COLUMNS])  # who invented them knows what they are
 
 
 class Server:
@@ -198,7 +201,11 @@ class Server:
             file = copy_release(outcome.file, folder / "protected.parquet")
             name = job.source.source.protected_file
             source = TableSource(
-                "protection", name, before=(made_by.cli,), script=made_by.python, conditions=tuple(list_conditions(job))
+                "protection",
+                name,
+                before=(made_by.cli,),
+                script=made_by.python,
+                conditions=judge_candidate(job).conditions,
             )
             return self._add(session, file, f"protected {job.source.name}", source, folder, job.settings)
 

@@ -18,6 +18,7 @@ from incrowd.tables import SuggestedRole, Table
 from incrowd.tables.suggest_reading import suggest_scales, suspect_missing_codes
 from incrowd.web import models
 from incrowd.web.cells import cell_text, masked_cell
+from incrowd.web.fields import ANSWERED_YES
 from incrowd.web.refusals import Refusal
 from incrowd.web.table_history import TableHistory
 from incrowd.wording import counted, percent
@@ -141,9 +142,23 @@ class OpenTable:
         return cast(ReadingHints, hints)
 
     def with_role(self, role: str) -> list[str]:
-        """The columns of a role, in the order of the table; quasi-identifiers may be sensitive as well."""
-        roles = {role, "both"} if role in ("quasi-identifier", "sensitive") else {role}
-        return [name for name in self.table.columns if self.settings.roles[name] in roles]
+        """The columns of a role, in the order of the table; one that is known and sensitive has both roles."""
+        wanted = ANSWERED_YES.get(role, (role,))
+        return [name for name in self.table.columns if self.settings.roles[name] in wanted]
+
+    @property
+    def counted_as_known(self) -> list[str]:
+        """The columns by which people are counted: those known to others, and those that nobody has judged.
+
+        A suggestion is no judgement. What looks like a name or like whose record it is would be removed or replaced.
+        """
+        roles, decided, nested = self.settings.roles, {*self.settings.decided}, {*self.table.nested}
+        return [
+            name
+            for name in self.table.columns
+            if roles[name] in ANSWERED_YES["quasi-identifier"]
+            or (name not in decided and roles[name] not in ("identifier", "person") and name not in nested)
+        ]
 
     def decided_as(self, role: str) -> list[str]:
         """The columns of a role that a user gave or confirmed."""

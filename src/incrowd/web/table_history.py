@@ -29,9 +29,7 @@ class TableHistory:
 
     def __init__(self, table: Table, columns: Sequence[SuggestedRole]) -> None:
         self._table = table
-        self.suggested: dict[str, ChosenRole] = {
-            one.column: "other" if one.secondary else cast(ChosenRole, one.role) for one in columns
-        }
+        self.suggested: dict[str, ChosenRole] = {one.column: _suggested_role(one) for one in columns}
         self._without_reason = {one.column for one in columns if one.confidence == "low"}
         self._steps = [models.TableSettings(roles=self.suggested)]
         self._now, self.version = 0, 0
@@ -197,6 +195,13 @@ class TableHistory:
             if len(several) > 1:
                 raise InputError(f"only one column can be the {role} column; {len(several)} are")
         self._require(wanted.protection.named(self._table.columns))
+
+
+def _suggested_role(column: SuggestedRole) -> ChosenRole:
+    """The role that a suggestion means: one column can be the weight, and a column may be known and sensitive."""
+    if column.secondary:
+        return "other"
+    return "both" if column.known and column.sensitive else cast(ChosenRole, column.role)
 
 
 def utc_now() -> str:

@@ -3,12 +3,12 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { test } from "node:test";
 
-for (const [name, part] of [["protect", "setClassSize"], ["person", "showPerson"]]) writeFileSync(new URL(`${name}.js`, import.meta.url), `export const ${part} = () => {};`); // in a copy: only the crowd is looked at
+writeFileSync(new URL("person.js", import.meta.url), "export const showPerson = () => {};"); // in a copy: only the crowd is looked at
 
 const frames = new Map(), page = document, drawn = [];
 let lastFrame = 0, people = 3;
 const ink = { clearRect: () => { drawn.length = 0; }, drawImage: (...made) => drawn.push(made), arc: () => {}, fill: () => {} };
-const canvas = { clientWidth: 200, width: 200, isConnected: true, dataset: {}, parentElement: { classList: { toggle: () => {} } }, getContext: () => ink, addEventListener: () => {}, setAttribute: () => {} };
+const canvas = { clientWidth: 200, clientHeight: 200, width: 200, isConnected: true, dataset: {}, parentElement: { classList: { toggle: () => {} } }, getContext: () => ink, addEventListener: () => {}, setAttribute: () => {} };
 /** The crowd of people who are all alone: by k = 1 a mark each. */
 const crowdOf = (many) => ({ people: many, records: many, classes: many, sizes: [1], counts: [many], limits: { class_size: 5 }, sentence: "", marks: { size: Array(many).fill(1), people: Array(many).fill(1), each: "person" } });
 Object.assign(globalThis, {
@@ -27,7 +27,7 @@ Object.assign(globalThis, {
 });
 const { bench, reloadTable } = await import("./bench.js");
 bench.limits = { public: { highest: 0.1, average: 0.1 } };
-await import("./crowd.js");
+const { dotInWords } = await import("./crowd.js");
 
 test("another number of marks is drawn at once, and nothing that was moving goes on with them", async () => {
   await reloadTable();
@@ -41,4 +41,7 @@ test("another number of marks is drawn at once, and nothing that was moving goes
   assert.equal(frames.size, 0);
   await reloadTable(); // they move again
   assert.equal(frames.size, 1);
+});
+test("a dot says whom it stands for", () => {
+  assert.deepEqual([dotInWords(1, 1), dotInWords(2, 1), dotInWords(1, 4), dotInWords(9, 9)], ["looks like nobody else", "looks like 1 other", "4 people, each looks like nobody else", "9 people, each looks like 8 others"]);
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { assignRole, confirmRoles, countedBy, filledGroups, followSecrets, mayBeKnown, reasonInWords, roleInWords, undecided, withReason, withRole } from "./roles.js";
+import { answersOf, assignRole, confirmRoles, countedAsKnown, families, filledGroups, followSecrets, mayBeKnown, reasonInWords, roleOf, undecided, withReason, withRole } from "./roles.js";
 
 const columns = ["age", "__proto__", "id", "note"].map((name) => ({ name }));
 const roles = Object.fromEntries([["age", "quasi-identifier"], ["__proto__", "quasi-identifier"], ["id", "person"], ["note", "other"]]);
@@ -34,7 +34,6 @@ test("without a reason nothing is confirmed with the others: a person must decid
   const all = found.map(([name, suggested, confidence]) => ({ name, suggested, confidence })), given = Object.fromEntries(found);
   const now = { roles: { ...given, id: "other" }, decided: ["sex"] }; // another column was made the person
   assert.deepEqual(withReason(all, now), ["age", "empty"]);
-  assert.deepEqual(all.map((one) => roleInWords(one, now)), [["known", ", only suggested"], ["decide", ", nothing is suggested"], ["neither", ", only suggested"], ["decide", ", nothing is suggested"], ["known"]]);
   assert.deepEqual(undecided(all, now), ["age", "orientation", "empty", "id"]);
   assert.equal(confirmRoles(all, now, ["orientation", "id", "sex"]), null);
   assert.deepEqual(confirmRoles(all, now, ["orientation", "empty"]).changes.decided, ["sex", "empty"]);
@@ -54,8 +53,21 @@ test("what is kept secret follows the roles unless somebody chose other columns"
   assert.equal(asked({ sensitive: ["note"], l: 2, leave_out: [] }, { ...before, note: "other" }), null);
   assert.deepEqual(assignRole(columns, { ...settings, roles: { ...settings.roles, note: "sensitive" }, protection: { sensitive: ["note"], leave_out: [] } }, ["age"], "sensitive").changes.protection.sensitive, ["age", "note"]);
 });
-test("a count says by how many columns it is made until all are decided", () => {
-  assert.equal(countedBy(columns, settings), "by 2 of 4 columns; 2 not decided"); // as many as the verdict says
-  assert.equal(countedBy(columns, settings, { short: true }), "by 2 of 4; 2 undecided");
-  assert.equal(countedBy(columns, { ...settings, decided: columns.map(({ name }) => name) }), "");
+test("two questions and a role are one thing: a column may be known and sensitive", () => {
+  for (const role of ["quasi-identifier", "sensitive", "both", "other"]) assert.equal(roleOf(answersOf(role)), role);
+  assert.equal(answersOf("person"), null);
+  const now = { roles: { a: "both", b: "sensitive", c: "quasi-identifier" }, decided: ["a", "b", "c"] }, some = ["a", "b", "c"].map((name) => ({ name }));
+  assert.deepEqual([withRole(some, now, "quasi-identifier"), withRole(some, now, "sensitive")], [["a", "c"], ["a", "b"]]);
+});
+test("what nobody has judged counts as known, but for names and for whose record it is", () => {
+  const all = ["age", "note", "name", "who", "list"].map((name) => ({ name, type: name === "list" ? "list" : "text" }));
+  const now = { roles: { age: "quasi-identifier", note: "other", name: "identifier", who: "person", list: "other" }, decided: [] };
+  assert.deepEqual(countedAsKnown(all, now), ["age", "note"]);
+  assert.deepEqual(countedAsKnown(all, { ...now, decided: ["note"] }), ["age"]);
+});
+test("columns that differ in a number alone are a family, while their answers are the same", () => {
+  const all = ["q1_1", "age", "q1_2", "q1_3", "q2_1"].map((name) => ({ name, type: "integer" })), now = { roles: Object.fromEntries(all.map(({ name }) => [name, "other"])), decided: [] };
+  const names = (settings) => families(all, settings).map((members) => members.map(({ name }) => name));
+  assert.deepEqual(names(now), [["q1_1", "q1_2", "q1_3"], ["age"], ["q2_1"]]);
+  assert.deepEqual(names({ ...now, decided: ["q1_2"] }), [["q1_1"], ["age"], ["q1_2"], ["q1_3"], ["q2_1"]]);
 });

@@ -6,7 +6,7 @@ const changed = (details, what = "settings changed") => stepInWords({ what, deta
 
 test("a step says which columns got which role, and what was confirmed", () => {
   assert.equal(changed({ roles: { age: ["other", "quasi-identifier"] }, decided: ["age"] }), "age: known");
-  assert.equal(changed({ roles: { a: [null, "drop"], b: [null, "drop"], c: [null, "drop"], d: [null, "drop"] } }), "4 columns: drop");
+  assert.equal(changed({ roles: { a: [null, "drop"], b: [null, "drop"], c: [null, "drop"], d: [null, "drop"] } }), "4 columns: left out");
   assert.equal(changed({ decided: ["age", "sex"], "open again": ["note"] }), "age, sex confirmed; note open again");
   assert.equal(changed({ roles: { age: ["quasi-identifier", "other"] } }, "undone"), "undone: age: neither");
 });

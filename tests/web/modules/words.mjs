@@ -4,7 +4,7 @@ import { test } from "node:test";
 
 const { count, percent, requestCounter, sentence, shorten } = await import("./app.js");
 const { isFinished } = await import("./jobs.js");
-const { basisInWords, savedInWords } = await import("./status-bar.js");
+const { basisInWords, savedInWords } = await import("./conditions.js");
 const { protectionInWords } = await import("./candidates.js");
 const { chosenRelease, releaseInWords } = await import("./attack.js");
 const { formatNumber } = await import("./comparison.js");

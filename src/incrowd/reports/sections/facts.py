@@ -37,17 +37,17 @@ _OUTSIDE = (
 
 
 def show(assessment: Assessment, external: bool) -> ReportSection | None:
-    facts = assessment.facts
+    facts, least = assessment.facts, assessment.verdict.limits.class_size
     rows = tuple(
         (row["size"], row["classes"], row["people"], percent(row["share"]))
-        for row in plots.class_size_bins(facts.sizes)
+        for row in plots.class_size_bins(facts.sizes, least)
         if row["people"]
     )
     figure = Figure(
         "class-sizes",
-        f"{percent(facts.uniqueness)} of the people look like nobody else; {percent(facts.share_below(5))} like fewer "
-        "than four others.",
-        plots.class_sizes_chart(facts.sizes),
+        f"{percent(facts.uniqueness)} of the people look like nobody else; {percent(facts.share_below(least))} like "
+        f"fewer than {least - 1:,} others.",
+        plots.class_sizes_chart(facts.sizes, least),
         DataTable("People by the size of their class", ("people alike", "classes", "people", "share"), rows),
         means=CLASS_SIZES,
     )

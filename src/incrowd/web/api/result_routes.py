@@ -13,6 +13,7 @@ from starlette.background import BackgroundTask
 
 from incrowd.assessment import Assessment
 from incrowd.assessment.command_line import to_call, to_command
+from incrowd.reports import to_html
 from incrowd.tables.formats import format_of
 from incrowd.tables.text_dialect import TextDialect
 from incrowd.tables.write import is_text_file
@@ -20,12 +21,14 @@ from incrowd.web import models
 from incrowd.web.action_buttons import ActionDone, ActionQuestion, ActionView, list_actions
 from incrowd.web.api.dependencies import TheJob, TheServer, TheSession, refusals
 from incrowd.web.api.job_routes import queue_job, start_protection_of
+from incrowd.web.candidate_reports import origin_of
 from incrowd.web.candidates import describe_candidate
 from incrowd.web.downloads import Format, as_attachment, csv_of, file_name, upload_ending, write_as
 from incrowd.web.jobs import Job
 from incrowd.web.refusals import Refusal, not_found
 from incrowd.web.script_writer import UNTYPABLE
 from incrowd.web.tasks.assess_task import notes_on_protection, report_task
+from incrowd.wording import counted
 
 router = APIRouter(tags=["results"])
 
@@ -59,17 +62,22 @@ def read_equivalent(job: TheJob) -> models.Equivalent:
 
 
 @router.get("/jobs/{job_id:key}/report.html", responses={**refusals(404, 409), **HTML_PAGE}, response_class=Response)
-def download_report(job: TheJob, session: TheSession) -> Response:
-    """The report of an assessment as one self-contained page."""
-    return _attachment(whole_assessment(job).to_html(), "text/html", _file_name(job, session.tables, "report.html"))
+def download_report(job: TheJob, server: TheServer, session: TheSession) -> Response:
+    """The report of an assessment, or of a candidate beside its original: one page and an appendix."""
+    page = to_html(whole_assessment(job), origin=origin_of(job, server))
+    return _attachment(page, "text/html", _file_name(job, session.tables, "report.html"))
 
 
 @router.get(
     "/jobs/{job_id:key}/report-external.html", responses={**refusals(404, 409), **HTML_PAGE}, response_class=Response
 )
-def download_external_report(job: TheJob, session: TheSession) -> Response:
-    """The short report for outsiders, without what would help an attacker."""
-    page = whole_assessment(job).to_html(external=True)
+def download_external_report(job: TheJob, server: TheServer, session: TheSession) -> Response:
+    """The short report for outsiders, without what would help an attacker; of a table that is judged."""
+    found = whole_assessment(job)
+    if found.evidence.undecided:
+        columns = counted(len(found.evidence.undecided), "column", "columns")
+        raise Refusal(409, f"nobody has judged {columns} yet: answer them before anything is told to others")
+    page = to_html(found, external=True, origin=origin_of(job, server))
     return _attachment(page, "text/html", _file_name(job, session.tables, "report-external.html"))
 
 

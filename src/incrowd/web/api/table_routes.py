@@ -11,7 +11,7 @@ from incrowd.tables.formats import described_formats
 from incrowd.web import crowd_models as crowd
 from incrowd.web import models
 from incrowd.web.api.dependencies import TheServer, TheSession, TheTable, refusals
-from incrowd.web.crowd import describe_crowd, riskiest_records, view_person
+from incrowd.web.crowd import crowd_of_release, describe_crowd, riskiest_records, view_person
 from incrowd.web.fields import Encoding, MissingCodes, Separator, Short
 from incrowd.web.settings_changes import SettingsChanges
 from incrowd.web.uploads import receive_upload
@@ -135,10 +135,15 @@ def count_live(question: models.LiveQuestion, table: TheTable, server: TheServer
 
 
 @router.post("/tables/{table_id:key}/crowd", responses=refusals(404, 409))
-def count_crowd(table: TheTable, server: TheServer, question: crowd.CrowdQuestion | None = None) -> crowd.Crowd:
-    """Classes by size and marks to draw, for a choice of columns."""
+def count_crowd(
+    table: TheTable, server: TheServer, session: TheSession, question: crowd.CrowdOfQuestion | None = None
+) -> crowd.Crowd:
+    """Classes by size and marks to draw, for a choice of columns, or of a protected table."""
+    asked = question or crowd.CrowdOfQuestion()
     with server.limit_concurrency():
-        return describe_crowd(table, question or crowd.CrowdQuestion())
+        if asked.candidate is not None:
+            return crowd_of_release(table, server.release(session, asked.candidate, table))
+        return describe_crowd(table, asked)
 
 
 @router.post("/tables/{table_id:key}/riskiest", responses=refusals(404, 409))

@@ -3,10 +3,10 @@ import { announce, api, make, requestCounter, shorten, showProblem } from "./app
 import { followJob } from "./jobs.js";
 import { allSaved, reloadSettings, reloadTable } from "./bench.js";
 import { listedCandidates } from "./candidates.js";
-import { showLens } from "./lenses.js";
+import { show } from "./places.js";
 import { sameProtection } from "./ways.js";
 
-const place = document.getElementById("todo"), low = matchMedia("(max-height: 30rem)"); // on a low screen, as at 200 % zoom, it would hide the lenses
+const place = document.getElementById("todo");
 
 /** Take an action: the server changes the settings or starts a protection. */
 async function takeAction(job, action, choice, button) {
@@ -21,7 +21,7 @@ async function takeAction(job, action, choice, button) {
     }
     if (done.job) {
       followJob(await api("GET", `/jobs/${done.job}`));
-      showLens("candidates");
+      show("safe");
       document.dispatchEvent(new CustomEvent("protecting"));
     }
     announce("Done.");
@@ -46,7 +46,7 @@ function takenBack(action) {
 }
 
 function draw() {
-  place.replaceChildren(...(advice.actions.length ? [make("details", { class: "fold-todo", open: place.querySelector("details")?.open ?? !low.matches }, make("summary", {}, make("h2", {}, "What to do")), make("ol", { class: "todo" }, advice.actions.map((action) => make("li", { "data-does": action.does },
+  place.replaceChildren(...(advice.actions.length ? [make("details", { class: "fold-todo", open: place.querySelector("details")?.open ?? true }, make("summary", {}, make("h2", {}, "What to do")), make("ol", { class: "todo" }, advice.actions.map((action) => make("li", { "data-does": action.does },
     make("span", {}, action.sentence.replaceAll("`", ""), takenBack(action)), action.choices.map((choice, index) => actionButton(advice.job, action, choice, index))))))] : []));
 }
 document.addEventListener("candidates-listed", draw);

@@ -1,5 +1,5 @@
-// The risk that each column adds to the known ones, requested in small batches after every count of the classes.
-import { bench, knownColumns, onChange, personColumn } from "./bench.js";
+// Who stands out by each column, requested in small batches after every count of the classes.
+import { bench, countedColumns, onChange, personColumn } from "./bench.js";
 import { api, requestCounter, showProblem, table } from "./app.js";
 import { mayBeKnown } from "./roles.js";
 
@@ -13,7 +13,7 @@ async function requestAddedRisk() {
   addedRisk.clear();
   const open = mayBeKnown(bench.columns, bench.settings);
   for (let place = 0; place < open.length; place += BATCH) {
-    const found = await api("POST", `/tables/${table}/columns/adds`, { columns: open.slice(place, place + BATCH), quasi_identifiers: knownColumns(), person: personColumn() });
+    const found = await api("POST", `/tables/${table}/columns/adds`, { columns: open.slice(place, place + BATCH), quasi_identifiers: countedColumns(), person: personColumn() });
     if (!isNewest()) return;
     for (const one of found.columns) addedRisk.set(one.column, one);
     document.dispatchEvent(new CustomEvent("added-risk"));

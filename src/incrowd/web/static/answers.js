@@ -24,7 +24,7 @@ async function showAnswer(job, place, form = "", placed = () => {}) {
 }
 const requestCounts = new WeakMap(); // number of requests by place
 document.addEventListener("toggle", (event) => { // figures in a fold are drawn when it opens
-  if (event.target.open && event.target.matches("details.fold")) window.drawFigures?.(event.target.closest(".view"));
+  if (event.target.open && event.target.matches("details.fold")) window.drawFigures?.(event.target.closest(".view") ?? event.target);
 }, true);
 
 /** Scroll to a title and focus it, so that screen readers read it. */

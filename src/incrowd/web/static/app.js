@@ -34,14 +34,15 @@ export function patch(place, children) {
   after.forEach((made, index) => {
     const old = before[index];
     if (!old) place.append(made);
-    else if (old.nodeName !== made.nodeName || old.dataset?.column !== made.dataset?.column || old.dataset?.job !== made.dataset?.job) old.replaceWith(made);
+    else if (old.nodeName !== made.nodeName || old.dataset?.column !== made.dataset?.column || old.dataset?.question !== made.dataset?.question || old.dataset?.job !== made.dataset?.job) old.replaceWith(made);
     else if (made.nodeType === Node.TEXT_NODE) old.data = made.data;
     else updateElement(old, made);
   });
   for (const left of before.slice(after.length)) left.remove();
 }
 
-function updateElement(old, made) {
+/** Give an element the attributes and children of another, in place. */
+export function updateElement(old, made) {
   for (const name of old.getAttributeNames()) if (name !== "style" && !made.hasAttribute(name) && !(name === "open" && old.closest(".condition"))) old.removeAttribute(name);
   for (const name of made.getAttributeNames()) if (name !== "style" && old.getAttribute(name) !== made.getAttribute(name)) old.setAttribute(name, made.getAttribute(name));
   old.style.cssText = made.style.cssText; // the content security policy forbids style attributes
@@ -190,7 +191,7 @@ document.addEventListener("keydown", (event) => {
   if (button && !button.disabled) { event.preventDefault(); undoOrRedo(which); }
 });
 document.getElementById("pick-table")?.addEventListener("change", (event) => {
-  if (event.target.value) location.href = `/tables/${event.target.value}/${document.body.dataset.lens ?? "crowd"}`;
+  if (event.target.value) location.href = `/tables/${event.target.value}/${document.body.dataset.place ?? "who"}`;
 });
 
 /** Copy buttons copy the text of the element that they control. */

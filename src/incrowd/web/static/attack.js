@@ -3,7 +3,7 @@ import { showAnswersOf } from "./answers.js";
 import { api, make, shorten, showProblem, table } from "./app.js";
 import { isFinished, onJobChange, startJob } from "./jobs.js";
 import { bench } from "./bench.js";
-import { onLens, showLens } from "./lenses.js";
+import { onShown } from "./places.js";
 import { fillTables, uploadOnChange } from "./other-tables.js";
 import { showPerson } from "./person.js";
 
@@ -51,10 +51,10 @@ export function initAttack() {
   uploadOnChange(field("holdout-file"), [holdout, released]);
   view.addEventListener("click", (event) => {
     const record = event.target.closest("button[data-record]");
-    if (record) { showLens("crowd"); showPerson(Number(record.dataset.record)); }
+    if (record) showPerson(Number(record.dataset.record));
   });
   showAnswersOf("attack", view, { again: startAttack });
   const filled = () => fillReleases().catch(showProblem);
   onJobChange(["protection", "solution"], (job) => { if (isFinished(job)) filled(); });
-  onLens("attack", filled, filled);
+  onShown("attack", filled, filled);
 }

@@ -2,7 +2,7 @@
 import { api, clearProblem, debounced, loadSettings, requestCounter, saveSettings, showProblem, table } from "./app.js";
 import { refreshJobs } from "./jobs.js";
 import { smallestClass } from "./numbers.js";
-import { filledGroups, withRole } from "./roles.js";
+import { countedAsKnown, filledGroups, withRole } from "./roles.js";
 
 export const bench = { info: null, columns: [], settings: null, counts: null };
 const listeners = { settings: [], counted: [] };
@@ -13,6 +13,8 @@ export function onChange(what, action) { listeners[what].push(action); }
 function notify(what) { for (const action of listeners[what]) action(); }
 
 export const knownColumns = () => withRole(bench.columns, bench.settings, "quasi-identifier");
+/** The columns by which people are counted, also those that nobody has judged. */
+export const countedColumns = () => countedAsKnown(bench.columns, bench.settings);
 export const personColumn = () => withRole(bench.columns, bench.settings, "person")[0] ?? null;
 export const highestAccepted = () => bench.settings.highest ?? bench.limits[bench.settings.recipient].highest;
 export const classSize = () => smallestClass(highestAccepted());
@@ -74,7 +76,7 @@ const refreshStale = debounced(() => refreshJobs().catch(showProblem), 150); // 
 const countCounts = requestCounter();
 /** Count classes by the current roles; a late response is dropped. */
 async function countClasses() {
-  const isNewest = countCounts(), groups = filledGroups(bench.settings.groups), question = { quasi_identifiers: knownColumns(), person: personColumn() };
+  const isNewest = countCounts(), groups = filledGroups(bench.settings.groups), question = { quasi_identifiers: countedColumns(), person: personColumn() };
   bench.isCounting = true;
   notify("counted");
   try {

@@ -3,12 +3,10 @@ import { embeddedJson, focusOn, showAnswersOf } from "./answers.js";
 import { announce, api, clearProblem, count, debounced, make, patch, percent, requestCounter, saveAs, sentence, shorten, showProblem, table } from "./app.js";
 import { isFinished, onJobChange, startJob } from "./jobs.js";
 import { bench, saveAndUse } from "./bench.js";
-import { basisInWords, drawAfter, savedInWords } from "./status-bar.js";
-import { foldConditions, foldedConditions, hasConditions } from "./conditions.js";
+import { STAMPS, basisInWords, foldConditions, foldedConditions, savedInWords } from "./conditions.js";
 import { comparePinned } from "./comparison.js";
-import { STAMPS, drawLeading } from "./leading-verdict.js";
 import { fillExample } from "./example-record.js";
-import { currentLens, showLens } from "./lenses.js";
+import { currentPlace, show } from "./places.js";
 import { furtherInWords } from "./option-fields.js";
 import { compare, protect, refuse, solve } from "./protect.js";
 import { stepInWords } from "./steps.js";
@@ -59,16 +57,16 @@ function leastKept({ least_kept: columns }) {
 }
 
 function cardElement(one) {
-  const decision = one.question_changed ? "outdated" : one.decision, pin = pinned.includes(one.id);
+  const standing = one.question_changed ? "outdated" : one.stands, pin = pinned.includes(one.id);
   const meters = make("div", { class: "meters" },
     make("span", { class: "soft" }, "risk"), meter("risk", one.highest), make("span", {}, riskInWords(one)),
-    make("span", { class: "soft" }, "detail"), meter("detail", one.detail), make("span", {}, `${percent(one.detail)} kept ${one.detail_words}`));
-  return make("li", { class: `candidate ${decision}`, "data-job": one.id, "data-current": one.id === current()?.id ? "yes" : "no", "data-stale": one.stale, "data-ifs": hasConditions(one) },
-    make("p", { class: "headline" }, make("b", { class: "mark", "aria-hidden": "true" }, one.question_changed ? "↻" : STAMPS[one.decision]), make("bdi", {}, shorten(one.name, 80))),
-    make("p", { class: "small soft" }, one.question_changed ? "roles, scales or the recipient have changed since: protect again" : one.headline),
+    make("span", { class: "soft" }, "unchanged"), meter("detail", one.cells_unchanged), make("span", {}, `${percent(one.cells_unchanged)} of all cells; ${count(one.columns - one.columns_left_out.length)} of ${count(one.columns)} columns kept; ${percent(one.detail)} of the detail ${one.detail_words}`));
+  return make("li", { class: `candidate ${standing}`, "data-job": one.id, "data-current": one.id === current()?.id ? "yes" : "no", "data-stale": one.stale },
+    make("p", { class: "headline" }, make("b", { class: "mark", "aria-hidden": "true" }, one.question_changed ? "↻" : STAMPS[one.stands]), make("bdi", {}, shorten(one.name, 80))),
+    one.id === current()?.id && !one.question_changed ? null : make("p", { class: "small soft" }, one.question_changed ? "roles, scales or the recipient have changed since: protect again" : one.headline), // that of the current one is in the bar
     one.stale && !one.question_changed ? make("p", { class: "small soft" }, "other settings than those in the form") : null,
     one.reason && !one.question_changed ? make("p", { class: "small" }, one.reason) : null,
-    one.question_changed ? null : foldedConditions(one),
+    one.question_changed || one.id === current()?.id ? null : foldedConditions(one),
     one.when_saved ? make("p", { class: "small soft" }, ["decision", "highest", "detail"].every((name) => one.when_saved[name] === one[name]) ? "made again: the same as when it was saved" : `when it was saved: ${savedInWords(one.when_saved)}`) : null,
     meters,
     leastKept(one),
@@ -99,14 +97,13 @@ onJobChange("release", (job) => {
   document.dispatchEvent(new CustomEvent("report-changed"));
 });
 
-/** The candidate of the status bar and of the verdict that leads: the picked one if it is not stale, else the newest that is not stale, else the newest. */
+/** The candidate whose verdict leads: the picked one if it is not stale, else the newest that is not stale, else the newest. */
 export const current = (all = cards) => all.find((one) => one.id === picked && !one.stale) ?? all.find((one) => !one.stale) ?? all[0];
 
 function draw() {
   if (!renaming) patch(shelf, cards.map(cardElement)); // not while a name is typed; the end of renaming draws again
   section.hidden = !cards.length;
-  drawAfter(current());
-  drawLeading(current());
+  document.dispatchEvent(new CustomEvent("current-candidate", { detail: current() }));
 }
 
 const countRequest = requestCounter();
@@ -218,7 +215,7 @@ export function handleButtons(place, again) {
         return;
       }
       if (button.matches(".apply")) {
-        location.href = `/tables/${(await api("POST", `/jobs/${place.dataset.job}/apply`)).id}/risk`;
+        location.href = `/tables/${(await api("POST", `/jobs/${place.dataset.job}/apply`)).id}/who`;
         return;
       }
       if (button.matches(".drop")) {
@@ -236,11 +233,11 @@ export function handleButtons(place, again) {
 
 /** Focus a result if a click on this page has started it; after a reload nothing is focused. */
 function focusIfAwaited(kind, title) {
-  if (awaited !== kind || currentLens() !== "candidates") return;
+  if (awaited !== kind || currentPlace() !== "safe") return;
   awaited = null;
   focusOn(title);
 }
-document.addEventListener("show-candidate", ({ detail }) => { showLens("candidates"); showCandidate(detail).then(() => focusOn(view.querySelector(".verdict h2"))); });
+document.addEventListener("show-candidate", ({ detail }) => { show("safe"); showCandidate(detail).then(() => focusOn(view.querySelector(".verdict h2"))); });
 document.addEventListener("protecting", () => { awaited = "protection"; picked = null; });
 document.addEventListener("comparing", () => { awaited = "frontier"; });
 document.addEventListener("protection-asked", () => view.querySelector(".instead")?.remove());

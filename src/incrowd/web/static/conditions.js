@@ -1,5 +1,11 @@
-// What a yes depends on, as every page shows it: the first conditions and the beginning and end of each; what is folded is counted.
-import { make } from "./app.js";
+// Verdicts in words, and what a yes depends on, as every page shows it: the first conditions and the beginning and end of each; what is folded is counted.
+import { make, percent } from "./app.js";
+
+const BASES = { table: "in the table", population: "in the population", attacks: "by attacks" };
+export const basisInWords = (basis) => BASES[basis] ?? BASES.table;
+/** The numbers of a candidate when it was saved. */
+export const savedInWords = ({ headline, highest, detail }) => `${headline}; ${percent(highest)} at most · ${percent(detail)} detail kept`;
+export const STAMPS = { yes: "✓", if: "◐", no: "✕" };
 
 const LONG = 320; // letters
 const FIRST = 3; // conditions that are always visible
@@ -30,9 +36,6 @@ export function foldedConditions(candidate) {
   return [...said, make("details", { class: "condition small" }, make("summary", {}, decision === "within" ? `the ${conditions.length} conditions` : `${conditions.length} remarks`), conditions.map(conditionElement))];
 }
 
-/** True for a yes that depends on something: its colour is not that of a plain yes. */
-export const hasConditions = ({ decision, conditions }) => decision === "within" && conditions.length > 0;
-
 /** Fold the conditions that the server has written out in a result. */
 export function foldConditions(place) {
   const all = [...place.querySelectorAll(".verdict p.condition")];
@@ -41,4 +44,4 @@ export function foldConditions(place) {
 }
 
 /** What stands with the verdict on a candidate: the recommendation, and what it depends on. */
-export const candidateConditions = ({ decision, sentence, conditions }) => [...(decision === "within" ? [sentence] : []), ...conditions];
+const candidateConditions = ({ decision, sentence, conditions }) => [...(decision === "within" ? [sentence] : []), ...conditions];

@@ -1,9 +1,8 @@
-// The Curves lens: a form for curves, techniques, sets of items and masked files, with the result below.
+// The page of curves: a form for curves, techniques, sets of items and masked files, with the result below.
 import { showAnswersOf } from "./answers.js";
 import { showProblem, table } from "./app.js";
-import { startJob } from "./jobs.js";
+import { resumeJobs, startJob } from "./jobs.js";
 import { PURPOSES, curveQuestion } from "./curve-questions.js";
-import { onLens } from "./lenses.js";
 import { fillTables, uploadOnChange } from "./other-tables.js";
 
 const form = document.getElementById("curves"), kind = document.getElementById("curve-kind"), view = document.getElementById("curves-view");
@@ -24,13 +23,15 @@ async function startCurve() {
   } catch (error) { showProblem(error); }
 }
 
-export function initCurves() {
-  const gallery = form.querySelector("#curve-gallery"), counts = form.querySelector("#curve-counts"), lists = [gallery, counts];
-  form.addEventListener("submit", (event) => { event.preventDefault(); startCurve(); });
-  kind.addEventListener("change", showFields);
-  uploadOnChange(form.querySelector("#gallery-file"), lists);
-  uploadOnChange(form.querySelector("#counts-file"), [counts, gallery]);
-  showFields();
-  showAnswersOf(["curve", "check", "itemsets", "sets", "masked", "regeneration", "techniques"], view, { again: startCurve });
-  onLens("curves", () => fillTables(lists).catch(showProblem));
-}
+const gallery = form.querySelector("#curve-gallery"), counts = form.querySelector("#curve-counts"), lists = [gallery, counts];
+form.addEventListener("submit", (event) => { event.preventDefault(); startCurve(); });
+kind.addEventListener("change", showFields);
+uploadOnChange(form.querySelector("#gallery-file"), lists);
+uploadOnChange(form.querySelector("#counts-file"), [counts, gallery]);
+showFields();
+showAnswersOf(["curve", "check", "itemsets", "sets", "masked", "regeneration", "techniques"], view, { again: startCurve });
+try {
+  await fillTables(lists);
+  await resumeJobs();
+  document.documentElement.dataset.settled = "yes";
+} catch (error) { showProblem(error); }

@@ -26,9 +26,9 @@ function offerTables(chosen, names) {
 }
 
 /** Go to a table, and load the project that was chosen before it. */
-async function goToTable(id, lens = "crowd") {
+async function goToTable(id, hash = "") {
   if (project) await api("POST", `/tables/${id}/project`, project);
-  location.href = `/tables/${id}/${project ? "candidates#reopened" : lens}`;
+  location.href = `/tables/${id}/${project ? "safe#reopened" : `who${hash}`}`;
 }
 
 /** Receive a table, a project (kept until its table is opened), or both. */
@@ -92,7 +92,7 @@ window.addEventListener("drop", (event) => {
 });
 
 /** Open a table by its path, or the demo. There is no progress to show, so the seconds are counted. */
-async function openWithoutUpload(form, path, body, doing, lens) {
+async function openWithoutUpload(form, path, body, doing, hash) {
   clearProblem();
   const button = form.querySelector("button[type=submit]"), bar = form.querySelector(".opening");
   const began = Date.now(), words = bar.querySelector("span");
@@ -104,7 +104,7 @@ async function openWithoutUpload(form, path, body, doing, lens) {
   announce(doing);
   try {
     const made = await api("POST", path, body);
-    await goToTable(made.id, lens);
+    await goToTable(made.id, hash);
   } catch (error) {
     showReadError(error, error.status);
     clearInterval(timer);
@@ -125,7 +125,7 @@ document.getElementById("demo").addEventListener("submit", (event) => {
 });
 
 document.getElementById("guided").addEventListener("click", () => {
-  openWithoutUpload(document.getElementById("demo"), "/tables/demo", { rows: 1000 }, "Inventing 1,000 stays…", "crowd#tour");
+  openWithoutUpload(document.getElementById("demo"), "/tables/demo", { rows: 1000 }, "Inventing 1,000 stays…", "#tour");
 });
 
 /** Show the columns with their kinds, and the first rows if `values` is true. */

@@ -1,14 +1,15 @@
 // The inspector of a column: its facts, the reason for its suggested role, its distribution, values, and the risk it adds.
 import { addedRisk } from "./added-risk.js";
-import { bench } from "./bench.js";
+import { bench, onChange } from "./bench.js";
 import { missingCodesFields, scaleField, spellingsField } from "./reading.js";
-import { reasonInWords } from "./roles.js";
+import { ROLES, hasRole, reasonInWords } from "./roles.js";
 import { api, count, debounced, make, patch, percent, shorten, showProblem, table } from "./app.js";
 
-const place = document.getElementById("inspector");
+const place = make("div", { id: "inspector", class: "inspector", "aria-live": "polite" });
+export const drawer = make("tr", { class: "more" }, make("td", { colspan: "4" }, place));
 const histograms = new Map(); // by column, without values
 const LABELLED = 4; // bars that have room for a label each
-let shown = null, showsValues = false, readingIsOpen = false; // whether the reading options are unfolded
+let shown = null, assign = () => {}, showsValues = false, readingIsOpen = false; // whether the reading options are unfolded
 
 /** A histogram; its last bar is all other values. */
 function histogramElement(found) {
@@ -36,14 +37,20 @@ function factsElements(column) {
   return [make("p", { class: "soft" }, factsInWords(column)), make("p", {}, reasonInWords(column, bench.settings) + codes)];
 }
 
-/** The risk that the column adds, or would add if others knew it. */
+/** Whom the column singles out, alone and with the most telling others. */
 function addedElement(column) {
   const found = addedRisk.get(column.name);
   if (!found) return null;
-  const people = count(Math.abs(found.added_uniques)), right = count(Math.abs(found.added_correctness) * (bench.counts?.people ?? bench.info.rows));
-  return make("p", { class: "added" }, bench.settings.roles[column.name] === "quasi-identifier"
-    ? `Because others know it, ${people} more people are alone, and about ${right} more are guessed right, before protection.`
-    : `If others knew it, ${people} more people would be alone, and about ${right} more be guessed right, before protection.`);
+  const alone = found.alone ? `Alone it singles out ${count(found.alone)} people` : "Alone it singles out nobody";
+  const others = found.others.map((name) => shorten(name, 30)).join(" and ");
+  return make("p", { class: "added" }, others ? `${alone}; with ${others}, ${count(found.together)}.` : `${alone}.`);
+}
+
+/** The list of roles, for columns that neither question is asked of. */
+function roleField(column, giveRole) {
+  const now = bench.settings.decided.includes(column.name) ? bench.settings.roles[column.name] : "";
+  return make("label", { class: "treat" }, "Treat as ", make("select", { "aria-label": `Treat ${shorten(column.name, 40)} as`, onchange: (event) => giveRole(event.target.value) },
+    make("option", { value: "", selected: now === "", disabled: true }, "not answered"), ROLES.map(({ role, words }) => make("option", { value: role, selected: role === now }, words))));
 }
 
 async function draw(column) {
@@ -59,26 +66,22 @@ async function draw(column) {
 
 function fill(column, found) {
   const button = make("button", { type: "button", class: "quiet", "aria-pressed": String(showsValues), onclick: () => { showsValues = !showsValues; draw(column).catch(showProblem); } }, showsValues ? "Hide the values" : "Show values");
-  const coarsen = bench.settings.roles[column.name] === "quasi-identifier" ? make("button", { type: "button", class: "quiet", onclick: () => document.dispatchEvent(new CustomEvent("coarsen", { detail: column.name })) }, "Coarsen…") : "";
-  patch(place, [...factsElements(column), histogramElement(found), addedElement(column) ?? "", showsValues ? valuesElement(found) : "", make("p", { class: "row" }, button, coarsen),
+  const coarsen = hasRole(bench.settings.roles[column.name], "quasi-identifier") ? make("button", { type: "button", class: "quiet", onclick: () => document.dispatchEvent(new CustomEvent("coarsen", { detail: column.name })) }, "Coarsen…") : "";
+  patch(place, [...factsElements(column), histogramElement(found), addedElement(column) ?? "", roleField(column, assign), showsValues ? valuesElement(found) : "", make("p", { class: "row" }, button, coarsen),
     make("details", { open: readingIsOpen }, make("summary", {}, "How it is read: scale, missing codes, spellings"), scaleField([column]), missingCodesFields(column) ?? "", column.type === "text" ? spellingsField() : "")]);
 }
 const drawSoon = debounced((column) => { if (shown === column.name) draw(column).catch(showProblem); }, 120); // not for every row that the arrow keys pass
 
 place.addEventListener("toggle", (event) => {
   readingIsOpen = event.target.open;
-  if (readingIsOpen) event.target.scrollIntoView({ block: "nearest" }); // it opens below the visible part of the pane
 }, true);
 document.addEventListener("table-reloaded", () => histograms.clear());
 
-/** Show one column; for several, only the fields that apply to all. */
-export function inspect(column, several) {
-  if (column === null) {
-    shown = null;
-    place.replaceChildren(...(several.length ? [make("p", { class: "soft small" }, "A key or a button above gives all of them a role."), scaleField(several)] : []));
-    return;
-  }
+/** Show one column in the drawer; `giveRole` gives it a role. */
+export function inspect(column, giveRole) {
+  assign = giveRole;
   if (shown !== column.name) { showsValues = false; place.replaceChildren(...factsElements(column)); }
   shown = column.name;
   drawSoon(column);
 }
+onChange("settings", () => { const column = bench.columns.find(({ name }) => name === shown); if (column && drawer.isConnected) drawSoon(column); });

@@ -50,7 +50,7 @@ export function progressBar(job) {
   return make("progress", { max: 1, ...value, "aria-label": `${JOB_NAMES[job.kind] || job.kind}: ${job.stage || job.state}` });
 }
 
-const isShownInPage = (job) => document.querySelector(`.waiting[data-job="${CSS.escape(job.id)}"]`) !== null;
+const isShownInPage = (job) => document.querySelector(`.waiting[data-job="${CSS.escape(job.id)}"]`)?.checkVisibility() ?? false;
 
 function showTray() {
   const tray = document.getElementById("jobs");
@@ -63,7 +63,7 @@ function showTray() {
     progressBar(job))))));
 }
 
-document.addEventListener("lens-shown", showTray); // progress that one lens shows is listed under the others
+document.addEventListener("place-shown", showTray); // progress that one place shows is listed at the others
 
 /** Start a job and follow it. */
 export async function startJob(path, body) {

@@ -4,7 +4,7 @@ import { announce, api, count, debounced, percent, showProblem, table } from "./
 import { isFinished, onJobChange, startJob } from "./jobs.js";
 import { parseNumber } from "./numbers.js";
 import { classSize, highestAccepted, onChange } from "./bench.js";
-import { currentLens, onLens } from "./lenses.js";
+import { isShown, onShown } from "./places.js";
 
 const SHARES = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 1];
 const view = document.getElementById("leak-view");
@@ -76,9 +76,9 @@ function fillLimits() {
 k.addEventListener("input", () => { kMoved = true; });
 
 export function initLeak() {
-  showAnswersOf("leak", view, { again: askSoon, quiet: true, shown: () => announce(view.querySelector("figcaption p")?.textContent || ""), restale: () => { if (currentLens() === "leak") askSoon(); } });
+  showAnswersOf("leak", view, { again: askSoon, quiet: true, shown: () => announce(view.querySelector("figcaption p")?.textContent || ""), restale: () => { if (isShown("leak")) askSoon(); } });
   showAnswersOf("simulation", document.getElementById("simulation-view"), { again: simulate });
   fillLimits();
   onChange("settings", fillLimits);
-  onLens("leak", askSoon, askSoon);
+  onShown("leak", askSoon, askSoon);
 }

@@ -1,6 +1,7 @@
 // The fields of options that need no code of their own: the page says of each what it takes, from its declaration.
 import { make, shorten } from "./app.js";
 import { bench } from "./bench.js";
+import { hasRole } from "./roles.js";
 import { checkField, fieldInWords, isGiven, readField, writePairs } from "./demands.js";
 
 const fields = [...document.querySelectorAll("#protection [data-option]")].map((place) => ({ ...JSON.parse(place.dataset.option), roles: (place.dataset.roles ?? "").split(" "), place, input: place.querySelector(".value"), wrong: place.querySelector(".wrong") }));
@@ -12,7 +13,7 @@ const held = ({ kind, input }) => (kind === "columns" ? [...input.querySelectorA
 const isFilled = (field) => { const value = held(field); return typeof value === "string" ? ![field.default ?? "", ""].includes(value.trim()) : isGiven(field, value); };
 
 /** The columns that a field offers: those kept secret, or those of its roles, the ones with missing values first. */
-const offered = ({ roles }) => roles.includes("asked") ? secrets : bench.columns.filter(({ name }) => roles.includes(bench.settings.roles[name])).sort((a, b) => (b.nulls > 0) - (a.nulls > 0)).map(({ name }) => name);
+const offered = ({ roles }) => roles.includes("asked") ? secrets : bench.columns.filter(({ name }) => roles.some((role) => hasRole(bench.settings.roles[name], role))).sort((a, b) => (b.nulls > 0) - (a.nulls > 0)).map(({ name }) => name);
 function drawChips(field, names, checked) {
   field.input.replaceChildren(...names.map((value) => make("label", { class: "chip" }, make("input", { type: "checkbox", value, checked: checked.includes(value) }), make("bdi", {}, shorten(value, 30)))));
 }

@@ -1,15 +1,16 @@
 // The project file, decisions, and the audit trail.
-import { announce, api, clearProblem, count, make, readProject, requestCounter, shorten, showProblem, table } from "./app.js";
-import { candidateConditions, conditionElements } from "./conditions.js";
+import { announce, api, clearProblem, count, make, percent, readProject, requestCounter, shorten, showProblem, table } from "./app.js";
 import { current, reportElement } from "./candidates.js";
 import { allSaved, reloadSettings } from "./bench.js";
-import { onLens } from "./lenses.js";
+import { onShown } from "./places.js";
 import { continueProject } from "./reopened.js";
 import { DECISIONS, stepInWords } from "./trail.js";
 
 const file = document.getElementById("project-file"), trail = document.getElementById("trail");
 const form = document.getElementById("decide"), decided = document.getElementById("decisions"), which = document.getElementById("decided-on");
-const counted = document.getElementById("trail-count"), conditions = document.getElementById("decided-conditions"), outdated = document.getElementById("decide-outdated");
+const counted = document.getElementById("trail-count"), conditions = document.getElementById("conditions"), outdated = document.getElementById("decide-outdated");
+const facts = document.getElementById("decide-facts"), files = document.getElementById("candidate-files"), goesOut = document.getElementById("goes-out"), whyNot = document.getElementById("why-not"), confirmedCount = document.getElementById("confirmed-count"), title = document.getElementById("decide-title");
+const confirmed = new Map(); // conditions that are ticked, with the reason in the words of who decides
 
 /** Send a project file to the server, which applies it to this table. */
 async function loadProject(chosen) {
@@ -24,11 +25,49 @@ file.addEventListener("change", () => { if (file.files.length) loadProject(file.
 
 let candidates = [], picked = false; // until the user picks one, the candidate of the verdict that leads is chosen
 which.addEventListener("change", () => { picked = true; drawConditions(); });
-/** Show the conditions of a yes and the report of the chosen candidate, beside the form of the decision. */
-function drawConditions() {
-  const chosen = candidates.find((one) => one.id === which.value && !one.question_changed);
-  conditions.replaceChildren(...(chosen ? [...conditionElements(candidateConditions(chosen)), make("p", {}, make("span", { class: "small" }, "Report of this protected table: "), reportElement(chosen))] : []));
+const chosenCandidate = () => candidates.find((one) => one.id === which.value && !one.question_changed) ?? null;
+/** The conditions of what is decided about: of a yes each has to be confirmed. */
+const conditionsNow = () => (chosenCandidate() ? (chosenCandidate().decision === "within" ? chosenCandidate().conditions : []) : own.decision === "within" ? own.conditions : []);
+
+/** Why it cannot go out yet, or an empty text. */
+export function whatIsMissing({ conditions: all, ticked, name, isYes, note }) {
+  const first = all.findIndex((one) => !ticked.has(one));
+  if (isYes && first >= 0) return `Confirm the ${["first", "second", "third", "fourth", "fifth"][first] ?? `${first + 1}th`} condition first.`;
+  if (!name.trim()) return "Enter your name.";
+  return isYes || note.trim() ? "" : "The verdict is not yes: write in the note why it goes out all the same.";
 }
+
+function drawMissing() {
+  const all = conditionsNow(), one = chosenCandidate(), isYes = (one ?? own).decision === "within";
+  const missing = whatIsMissing({ conditions: all, ticked: confirmed, name: form.by.value, isYes, note: form.note.value });
+  goesOut.disabled = missing !== "";
+  whyNot.textContent = missing || "This is written down under your name.";
+  confirmedCount.textContent = all.length ? `${all.filter((text) => confirmed.has(text)).length} of ${all.length} confirmed` : "";
+}
+
+function conditionElement(text, index) {
+  const box = make("input", { type: "checkbox", id: `condition-${index}`, checked: confirmed.has(text), onchange: () => { if (box.checked) confirmed.set(text, reason.value); else confirmed.delete(text); drawMissing(); } });
+  const reason = make("input", { "aria-label": `Why condition ${index + 1} holds, in your own words`, placeholder: "why, in your own words (optional)", maxlength: "2000", autocomplete: "off", value: confirmed.get(text) ?? "", oninput: () => { if (box.checked) confirmed.set(text, reason.value); } });
+  return make("li", {}, box, make("div", {}, make("label", { for: box.id }, text), reason));
+}
+
+/** Show the numbers before and after, the conditions as boxes to tick, and the files of what is decided about. */
+function drawConditions() {
+  const one = chosenCandidate(), all = conditionsNow(), isYes = (one ?? own).decision === "within";
+  title.textContent = !isYes ? (one ?? own).headline ?? "May it go out?" : all.length ? `It may go out if you can say ${all.length === 1 ? "this" : `these ${all.length} things`}` : "It may go out";
+  const fact = (name, value, was) => make("div", {}, make("dt", {}, name), make("dd", {}, value, make("small", {}, was ? ` ${was}` : "")));
+  facts.replaceChildren(...(one ? [
+    fact("stand alone", count(Math.round(one.after.uniqueness * one.people)), `was ${count(Math.round(one.before.uniqueness * one.people_before))}`),
+    fact("found on average", percent(one.after.correctness), `was ${percent(one.before.correctness)}`),
+    fact("cells unchanged", percent(one.cells_unchanged), `${count(one.columns - one.columns_left_out.length)} of ${count(one.columns)} columns`),
+    fact("smallest class", count(one.after.k), `was ${count(one.before.k)}`)] : []));
+  conditions.replaceChildren(...all.map(conditionElement));
+  files.replaceChildren(...(one ? [make("p", {}, make("a", { href: `/api/v1/jobs/${one.id}/table?format=upload`, download: true, "data-ending": one.file_name.split(".").at(-1) }, shorten(one.file_name, 60))), make("p", {}, make("span", { class: "small" }, "Report for the director: "), reportElement(one))] : []));
+  drawMissing();
+}
+form.addEventListener("input", drawMissing);
+document.addEventListener("verdict-taken", ({ detail }) => { own = detail ?? {}; drawConditions(); });
+let own = {}; // the verdict on the table as it is
 document.addEventListener("report-changed", drawConditions);
 const countRequest = requestCounter();
 async function draw() {
@@ -54,7 +93,8 @@ form.addEventListener("submit", async (event) => {
   try {
     if (!(await allSaved())) return;
     clearProblem();
-    await api("POST", `/tables/${table}/decisions`, { decision: form.decision.value, by: form.by.value.trim(), note: form.note.value.trim(), candidate: which.value || null });
+    const all = conditionsNow().filter((text) => confirmed.has(text));
+    await api("POST", `/tables/${table}/decisions`, { decision: event.submitter.value, by: form.by.value.trim(), note: form.note.value.trim(), candidate: which.value || null, confirmed: all.map((condition) => ({ condition, reason: confirmed.get(condition) })) });
     form.note.value = "";
     await draw();
     announce("Written down.");
@@ -74,7 +114,7 @@ async function redraw() {
 
 /** Load the decisions and the audit trail at once, so that they stay in sight if the app ends, and each time the report is shown. */
 export async function initProject() {
-  onLens("report", redraw, redraw);
+  onShown("report", redraw, redraw);
   await redraw();
   if (location.hash !== "#reopened") return; // the first page loaded the project together with the table
   history.replaceState(null, "", location.pathname);

@@ -4,12 +4,12 @@ import { startJob } from "./jobs.js";
 import { parseNumber } from "./numbers.js";
 import { allSaved, bench, changeSettings, classSize, onChange, saveAndUse } from "./bench.js";
 import { checkDemands, readDemands } from "./demands.js";
-import { showLens } from "./lenses.js";
+import { show } from "./places.js";
 import { checkedColumns, fillFields, offerColumns, readFields, showFields } from "./option-fields.js";
 import { fillSecrets, releasedSecrets, secretColumns, selectOption, selectSecrets } from "./kept-secrets.js";
 import { fillTables } from "./other-tables.js";
 import { focusWrongField } from "./question.js";
-import { undecided } from "./roles.js";
+import { hasRole, undecided } from "./roles.js";
 import { drawSteps, readSteps } from "./steps.js";
 
 const form = document.getElementById("protection");
@@ -91,7 +91,7 @@ function drawColumns() {
 /** Draw the steps of perturbation, for all columns that are released. */
 function drawPerturbation() {
   columns.dataset.method = method.value;
-  const passedOn = bench.columns.filter(({ name }) => ["quasi-identifier", "sensitive", "other"].includes(bench.settings.roles[name])).map(({ name }) => name);
+  const passedOn = bench.columns.filter(({ name }) => ["quasi-identifier", "sensitive", "both", "other"].includes(bench.settings.roles[name])).map(({ name }) => name);
   drawSteps(bench.settings.protection.method === method.value ? bench.settings.protection.steps : [], passedOn);
 }
 
@@ -151,7 +151,7 @@ export async function protect(wanted = null) {
   untouched = false;
   if (wanted) await saveAndUse({ protection: { ...CLEARED, ...wanted } });
   await startJob(`/tables/${table}/protections`, {});
-  showLens("candidates");
+  show("safe");
   document.dispatchEvent(new CustomEvent("protecting"));
 }
 form.addEventListener("submit", async (event) => { event.preventDefault(); clearRefusals(); try { await protect(readForm()); } catch (error) { refuse(error); } });
@@ -165,7 +165,7 @@ export async function compare() {
   const sensible = [...new Set(sizes)].filter((size) => size >= 2 && size <= Math.max(2, bench.info.rows / 2)).sort((a, b) => a - b);
   const secrets = secretColumns(), secret = secrets.length > 1 ? secrets : secrets[0] ?? null, { hierarchies, importance } = knownColumnOptions(), { leave_out } = checkedColumns(), demands = { hierarchies, importance, leave_out, l: secret ? parseNumber(l.value) : null };
   await startJob(`/tables/${table}/frontiers`, { sensitive: secret, k: sensible, protection: demands });
-  showLens("candidates");
+  show("safe");
   document.dispatchEvent(new CustomEvent("comparing"));
 }
 /** Refuse a search while columns are undecided: nothing could pass, since the verdict takes them as known. */
@@ -184,7 +184,7 @@ export async function solve() {
   if (!suggested.hidden) { delete protection.sensitive; delete protection.l; }
   untouched = false;
   sessionStorage.setItem(SOLVING, (await startJob(`/tables/${table}/solutions`, { seconds: 120, protection })).id);
-  showLens("candidates");
+  show("safe");
   document.dispatchEvent(new CustomEvent("protecting"));
 }
 /** Save the settings that the search has found, unless the form has changed since. */
@@ -202,7 +202,7 @@ document.getElementById("compare").addEventListener("click", () => compare().cat
 
 /** Fill the lists of columns by the current roles; the choices stay. */
 function fillLists() {
-  knownColumns = bench.columns.filter(({ name }) => bench.settings.roles[name] === "quasi-identifier");
+  knownColumns = bench.columns.filter(({ name }) => hasRole(bench.settings.roles[name], "quasi-identifier"));
   fillSecrets();
   delete columns.dataset.method;
 }

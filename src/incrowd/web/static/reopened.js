@@ -2,10 +2,10 @@
 import { newestJob } from "./answers.js";
 import { announce, api, make, percent, requestCounter, shorten, showProblem, table } from "./app.js";
 import { cancelJob, isFinished, isOfKind, knownJobs, onJobChange, startJob } from "./jobs.js";
-import { savedInWords } from "./status-bar.js";
 import { protectionInWords } from "./candidates.js";
 import { enableForm } from "./protect.js";
-import { assess } from "./verdict.js";
+import { savedInWords } from "./conditions.js";
+import { assess } from "./verdict-bar.js";
 
 const shelf = document.getElementById("reopened"), projectPlace = document.getElementById("project-changed"), changedPlace = document.getElementById("reopened-changed");
 const day = (saved) => saved.slice(0, 10);

@@ -1,7 +1,7 @@
 // The guided tour of the demo: an invented neighbour is found, and then hidden in the crowd.
-import { bench, changeSettings, knownColumns } from "./bench.js";
+import { bench, changeSettings, countedColumns } from "./bench.js";
 import { api, count, make, showProblem, table } from "./app.js";
-import { showLens } from "./lenses.js";
+import { show } from "./places.js";
 import { showPerson } from "./person.js";
 import { assignRole } from "./roles.js";
 
@@ -10,7 +10,7 @@ let neighbour = null, description = null;
 
 /** Choose the neighbour: an adult who is unique by common values, and the description by the known columns. */
 async function findNeighbour() {
-  const found = await api("POST", `/tables/${table}/riskiest`, { quasi_identifiers: knownColumns(), rows: 1000, show: true });
+  const found = await api("POST", `/tables/${table}/riskiest`, { quasi_identifiers: countedColumns(), rows: 1000, show: true });
   const alone = found.rows.filter((one) => one.alike === found.rows[0].alike), age = found.columns.indexOf("age_yrs"); // sorted by rareness
   neighbour = alone.filter((one) => Number(one.cells[age]) >= 18).at(-1) ?? alone.at(-1);
   description = found.columns.map((name, index) => cellInWords(name, neighbour.cells[index])).join(", ");
@@ -34,20 +34,13 @@ const STEPS = [
   { title: "These people do not exist", at: "#crowd", text: () => `${count(bench.counts.people)} invented hospital stays. A mark is a person, or a few who look alike. The farther out, the fewer look like them: at the rim they are alone.` },
   { title: "Your neighbour is among them", at: "#crowd", text: () => `You know from the street: ${description}. That is not a name. Is it enough?`, needed: true, act: "Find them", does: () => showPerson(neighbour.record, true) },
   { title: "Found", at: "#person-view", text: () => `It was: ${neighbour.alike === 1 ? "nobody else is like that" : `only ${count(neighbour.alike)} are like that`}. Anybody who gets this table now reads the rest of the record, the diagnosis (diag_p) and the bill (charge): they stand below it. No name was needed.` },
-  { title: "What gives them away?", at: "#crowd", text: () => "In the list of columns, a number says how many people are alone because others know it. Take the most telling one away and watch the crowd move; Undo brings it back.", act: "Take age away", does: () => giveRole("age_yrs", "other") },
-  { title: "Or make everybody look like others", at: "#crowd", text: () => "Move “Smallest class (k)” beside the drawing: those alone are joined with others, until everybody is one of at least k. Nothing is changed yet.", act: "Show it", does: () => showClasses(11) },
-  { title: "Now decide", text: () => "A suggestion is no decision: confirm what the columns are, say who is to get the table, and press Assess. “Least loss that passes” then finds the gentlest protection that may go out." },
+  { title: "What gives them away?", at: "#columns", text: () => "Beside each column stands who is alone by it, and with two others. Take the most telling one away and watch the crowd move; Undo brings it back.", act: "Take age away", does: () => giveRole("age_yrs", "other") },
+  { title: "Now make it safe", text: () => "Answer both questions for each column, say who is to get the table, and press Assess. “Least loss that passes” then finds the gentlest protection that may go out, and the crowd shows what it does." },
 ];
 
 function giveRole(column, role) {
   const made = assignRole(bench.columns, bench.settings, [column], role);
   changeSettings(made.changes, made.kept);
-}
-
-function showClasses(k) {
-  const slider = document.getElementById("crowd-k");
-  slider.value = String(k);
-  slider.dispatchEvent(new Event("input"));
 }
 
 /** On a phone, scroll what a step speaks of above the sheet of the tour. */
@@ -63,7 +56,7 @@ function endTour() {
 function showStep(index) {
   const step = STEPS[index], last = index === STEPS.length - 1;
   let acted = false;
-  const actNow = () => { acted = true; showLens("crowd"); step.does(); showSubject(step); }; // the next step tells of its result
+  const actNow = () => { acted = true; show("who"); step.does(); showSubject(step); }; // the next step tells of its result
   const act = step.act && make("button", { type: "button", class: "act", onclick: actNow }, step.act);
   place.replaceChildren(make("p", { class: "small soft" }, `Step ${index + 1} of ${STEPS.length}`), make("h2", { tabindex: "-1" }, step.title), make("p", {}, step.text()),
     make("p", { class: "row" }, act, make("button", { type: "button", class: act ? "" : "main", onclick: () => { if (step.needed && !acted) actNow(); if (last) endTour(); else showStep(index + 1); } }, last ? "Look around" : "Next"), last ? null : make("button", { type: "button", class: "quiet", onclick: endTour }, "Leave the tour")));
@@ -73,7 +66,7 @@ function showStep(index) {
 
 /** Start the tour if the address ends in #tour and columns are known. */
 export async function startTour() {
-  if (location.hash !== "#tour" || !knownColumns().length) return;
+  if (location.hash !== "#tour" || !countedColumns().length) return;
   try {
     await findNeighbour();
     place.hidden = false;

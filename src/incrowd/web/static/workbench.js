@@ -9,44 +9,22 @@ import { refresh } from "./candidates.js";
 import { showUndecided } from "./columns.js";
 import "./coarsening.js";
 import { redraw } from "./crowd.js";
-import { initCurves } from "./curves.js";
 import { followEvents } from "./events.js";
 import { initForecast } from "./forecast.js";
 import { initLeak } from "./leak.js";
-import { onLens, showLens } from "./lenses.js";
+import { SECTIONS, onShown, show } from "./places.js";
 import { initProject } from "./project.js";
 import { enableForm } from "./protect.js";
 import { limits } from "./question.js";
 import { startTour } from "./tour.js";
-import { assess, initVerdict } from "./verdict.js";
+import { initVerdict } from "./verdict-bar.js";
 
-const panes = document.getElementById("bench"), bar = document.querySelector("nav.bar");
-
-/** Tell the style sheet how high the bar is, so that nothing sticks or scrolls behind it: 0 where it scrolls away with the page. */
-function measureBar() {
-  document.documentElement.style.setProperty("--bar", getComputedStyle(bar).position === "sticky" ? `${Math.ceil(bar.getBoundingClientRect().height)}px` : "0px");
-}
-new ResizeObserver(measureBar).observe(bar);
-addEventListener("resize", measureBar); // a low window changes its position, not its size
-
-/** Show one of the three panes on a narrow screen; on a wide one, only focus it. */
-function pane(name, focus) {
-  panes.dataset.pane = name;
-  for (const button of document.querySelectorAll("#panes button")) button.setAttribute("aria-pressed", String(button.dataset.pane === name));
-  focus?.();
-  if (name === "middle") redraw();
-}
-for (const button of document.querySelectorAll("#panes button")) button.addEventListener("click", () => pane(button.dataset.pane));
-document.getElementById("tile-columns").addEventListener("click", () => pane("columns", showUndecided));
-document.getElementById("tile-limit").addEventListener("click", () => pane("protect", () => document.getElementById("recipient").focus()));
-for (const [tile, name] of [["risk", "risk"], ["after", "candidates"], ["detail", "candidates"], ["report", "report"]]) document.getElementById(`tile-${tile}`).addEventListener("click", () => pane("middle", () => showLens(name)));
-for (const name of ["risk", "report"]) document.getElementById(`tile-${name}`).addEventListener("click", ({ currentTarget }) => { if (currentTarget.dataset.state === "stale") assess(); });
-document.addEventListener("protecting", () => pane("middle"));
-document.addEventListener("comparing", () => pane("middle"));
 document.addEventListener("click", (event) => {
   if (!event.target.closest?.("a[href='#columns']")) return;
   event.preventDefault();
-  pane("columns", event.target.matches(".decide-columns") ? showUndecided : () => document.querySelector("#columns [tabindex='0']")?.focus());
+  show("who");
+  if (event.target.matches(".decide-columns")) showUndecided();
+  else document.querySelector("#columns [tabindex='0']")?.focus();
 });
 
 /** Show the conditions of the protection that made the table, and the notes on the reading of its file: the first one, with the others folded. */
@@ -67,11 +45,11 @@ try {
   initForecast();
   initLeak();
   initAttack();
-  initCurves();
-  onLens("crowd", redraw, redraw);
+  onShown("crowd", redraw, redraw);
   await refresh();
   await initProject();
-  showLens(document.body.dataset.lens);
+  show(document.body.dataset.place);
+  if (location.hash.slice(1) in SECTIONS) show(location.hash.slice(1)); // an address of a former page
   await startTour();
   followEvents();
   document.documentElement.dataset.settled = "yes";

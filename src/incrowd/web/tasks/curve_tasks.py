@@ -91,6 +91,7 @@ def exact_task(table: OpenTable, question: models.ExactQuestion) -> Task:
         fit_law=lambda curve: fit_class_sizes(table.count(known, person), method="ml"),
         method=_LAW_ALONE,
         name="curve",
+        by="By the scaling law alone",
     )
 
 

@@ -84,6 +84,7 @@ def curve_task(
     fit_law: Callable[[Curve], ClassSizeFit | CurveFit] = fit_curve,
     method: str = _POINTS_ALONE,
     name: str = "forecast",
+    by: str = "",
     more: Callable[[], dict[str, Any]] = dict,
 ) -> Task:
     """Make a correctness curve, fit the law to it and forecast; `more` returns further entries of the result."""
@@ -100,7 +101,7 @@ def curve_task(
         )
         shares = {one.name: one.correctness_at(answer.at) for one in baselines}
         result = {"baselines": shares, **more()}
-        return _outcome(curve, fit, answer, smooth, method, name=name, baselines=baselines, more=result)
+        return _outcome(curve, fit, answer, smooth, method, name=name, baselines=baselines, by=by, more=result)
 
     return run
 
@@ -115,6 +116,7 @@ def _outcome(
     population: int | None = None,
     name: str = "forecast",
     baselines: Sequence[CurveFit] = (),
+    by: str = "",
     more: Mapping[str, Any] | None = None,
 ) -> Outcome:
     """The forecast with its figure; `population` is the one that the table was drawn from, if it is known."""
@@ -125,10 +127,10 @@ def _outcome(
         "curve": smooth.to_dict(),
         "hold_out": answer.hold_out.to_dict() if answer.hold_out else None,
         "method": method,
-        "sentences": [forecast_sentence(answer, index) for index in range(len(answer.names))],
+        "sentences": [forecast_sentence(answer, index, by) for index in range(len(answer.names))],
         **(more or {}),
     }
-    figure = partial(_figure, name, curve, smooth, answer, baselines)
+    figure = partial(_figure, name, curve, smooth, answer, baselines, by)
     return Outcome(MeasuredTechnique(curve, fit), lambda: result, lambda: as_figures([figure()]))
 
 
@@ -141,21 +143,24 @@ def _method_in_words(answer: Forecast, why: str | None) -> str:
     return f"{_SAME}. It is made from the columns and how many people look alike."
 
 
-def forecast_sentence(answer: Forecast, index: int) -> str:
-    """The forecast for one population as a sentence."""
+def forecast_sentence(answer: Forecast, index: int, by: str = "") -> str:
+    """The forecast for one population as a sentence; `by` names a method that is not the one to believe."""
     value = percent(float(answer.correctness.value[index]))
     named = large_number(float(answer.people_named[index]))
     name, _, size = answer.populations[index].rpartition(", ")
     called = f" ({name})" if name else ""
+    among = f"{by}, among" if by else "Among"
     return (
-        f"Among {size} people{called}, {value} are named correctly ({answer.certainty(index)}): about {named} people."
+        f"{among} {size} people{called}, {value} are named correctly ({answer.certainty(index)}): about {named} people."
     )
 
 
-def _figure(name: str, curve: Curve, smooth: Forecast, answer: Forecast, baselines: Sequence[CurveFit]) -> Figure:
+def _figure(
+    name: str, curve: Curve, smooth: Forecast, answer: Forecast, baselines: Sequence[CurveFit], by: str
+) -> Figure:
     return Figure(
         name,
-        forecast_sentence(answer, int(answer.at.argmax())),
+        forecast_sentence(answer, int(answer.at.argmax()), by),
         forecast_plot(curve, smooth, headline=answer, check=answer.hold_out, baselines=baselines),
         answer.data_tables[0],
         means=FORECAST,

@@ -17,10 +17,11 @@ from incrowd.evaluation.method_frontier import (
     sizes_to_compare,
     worth_choosing,
 )
-from incrowd.figures.protection_charts import NAMES, frontier_chart
+from incrowd.figures.protection_charts import ANSWERS, NAMES, frontier_chart
 from incrowd.protection import PROTECTION_METHODS, protect
 from incrowd.recipients import in_words, judge
 from incrowd.reports import DataTable, Figure
+from incrowd.reports.standing import standing_of
 from incrowd.web import models
 from incrowd.web.jobs import Outcome, Publish, Task
 from incrowd.web.protection_models import ProtectionRequest
@@ -70,7 +71,7 @@ def frontier_task(table: OpenTable, question: models.FrontierQuestion) -> Task:
                 for point, one in zip(measured.points, judged, strict=True)
             ],
         }
-        return Outcome(measured, lambda: result, lambda: as_figures([_frontier_figure(measured, decisions, best)]))
+        return Outcome(measured, lambda: result, lambda: as_figures([_frontier_figure(measured, judged, best)]))
 
     return run
 
@@ -158,7 +159,10 @@ def _request_of(point: FrontierPoint, question: models.FrontierQuestion) -> dict
     return request
 
 
-def _frontier_figure(measured: Frontier, decisions: Sequence[Decision], best: list[FrontierPoint]) -> Figure:
+def _frontier_figure(measured: Frontier, judged: Sequence[_Judged], best: list[FrontierPoint]) -> Figure:
+    decisions = [one.decision for one in judged]
+    words = dict(zip(("no", "if", "yes"), ANSWERS, strict=True))
+    answers = [words[standing_of(one.decision, one.conditions)] for one in judged]
     rows = tuple(
         (
             f"{NAMES[point.method]}, {point.setting}",
@@ -180,8 +184,9 @@ def _frontier_figure(measured: Frontier, decisions: Sequence[Decision], best: li
     return Figure(
         "frontier",
         says,
-        frontier_chart(measured),
+        frontier_chart(measured, answers=answers),
         DataTable("Every way", ("method", "named", "unique", "detail kept", "information loss", "decision"), rows),
         means="Every point is the same table protected in another way. Down is safer, left has lost less. A cross "
-        "still has people who stand alone. Points that no other beats on both sides are the ones to choose from.",
+        "still has people who stand alone. A hollow point may not go out. Of the others, those that no other beats on "
+        "both sides are the ones to choose from.",
     )

@@ -123,6 +123,7 @@ class OutcomeMaker:
             **safe.to_dict(),
             "evaluation": cost.to_dict(),
             "before": _risk(before, before.smallest),
+            "people_before": before.people,
             "after": _risk(cost, cost.k),
             "sensitive": _secrets(table, safe, self._secrets),
             "limits": limits.to_dict(),
@@ -132,6 +133,8 @@ class OutcomeMaker:
             "verdict": verdict.to_dict(),
             "distributions": [one.to_dict() for one in changes],
             "unchanged": _unchanged(table, safe, self._roles),
+            "cells_unchanged": cells_unchanged(safe, len(table.table.columns)),
+            "weight_if_known": _count_with_weight(table, safe, limits.class_size),
             "file_format": upload_ending(table),
             "written": describe_text(safe.table, Path(f"table.{upload_ending(table)}"), table.table.codebook),
         }
@@ -169,6 +172,25 @@ def _unchanged(table: OpenTable, safe: Protected, roles: Mapping[str, ChosenRole
         for one in table.columns
         if one.column not in touched
     ]
+
+
+def cells_unchanged(safe: Protected, columns: int) -> float:
+    """The share of the original's cells that are in the release as they were, of all its rows and `columns`."""
+    original = (safe.rows + safe.suppressed_rows) * columns
+    kept = safe.rows * (columns - len({*safe.removed, *safe.pseudonymised}))
+    changed = sum(cells for name, cells in safe.changed_cells.items() if name not in safe.removed)
+    return (kept - changed) / original if original else 1.0
+
+
+def _count_with_weight(table: OpenTable, safe: Protected, least: int) -> dict[str, Any] | None:
+    """The people whom an attacker finds who also knows the sampling weight; None if none is passed on."""
+    weight = table.one_with_role("weight")
+    if weight is None or weight in safe.removed:
+        return None
+    known = [*(safe.released_quasi_identifiers or safe.quasi_identifiers), weight]
+    sizes = ClassSizes.from_table(safe.table, quasi_identifiers=known, person=safe.person)
+    counts = {"people": sizes.people, "unique": sizes.uniques, "in_small": sizes.below(least)}
+    return {"column": weight, "least": least, **counts}
 
 
 def _secrets(table: OpenTable, safe: Protected, names: list[str]) -> list[dict[str, Any]]:

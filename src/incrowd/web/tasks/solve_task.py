@@ -44,7 +44,9 @@ def solver_options(asked: ProtectionRequest, table: OpenTable, everybody: Any = 
     """The arguments of `find_release`: those of `protect` without k, and every sensitive column, which may need l."""
     options = options_of(asked, table, everybody)
     del options["k"]
+    known = table.with_role("quasi-identifier")  # made coarser themselves
     secrets = [*(asked.secrets or table.decided_as("sensitive")), *options.get("sensitive", ())]
+    secrets = [name for name in secrets if name not in known]
     return options | {"sensitive": list(dict.fromkeys(secrets)) or None}
 
 
