@@ -29,8 +29,8 @@ TABLE = {
 CLOSED_PORT = "postgresql://127.0.0.1:9/x"
 SETTINGS = {
     ".numba_config.yaml": "cache_dir: ./evil\ndisable_jit: 1\n",
-    "incrowd.toml": f'[columns]\nother = ["age"]\n[question]\noriginal = "{CLOSED_PORT}"\nrecipient = "restricted"\n',
-    "question.toml": '[columns]\nquasi_identifiers = ["sex"]\n',
+    "incrowd.toml": f'[answers]\nage = "neither"\n[question]\noriginal = "{CLOSED_PORT}"\nrecipient = "restricted"\n',
+    "question.toml": '[answers]\nsex = "known"\n',
     "pyproject.toml": '[tool.incrowd]\nrecipient = "restricted"\n',
     "people.csv.incrowd": None,
     ".env": "PGHOST=127.0.0.1\nNUMBA_DISABLE_JIT=1\n",

@@ -11,10 +11,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from incrowd import InputError, assess, read_table
-from incrowd.assessment import Question, api, read_question
+from incrowd.assessment import Question, api, judge_release, read_question
+from incrowd.assessment.column_fingerprints import ONE_ROLE
 from incrowd.assessment.command_line import to_command, to_python
 from incrowd.assessment.question import OPTIONS, READING
-from incrowd.assessment.settings_file import from_toml, save_question, to_toml
+from incrowd.assessment.settings_file import OpenLine, answers_of, from_toml, save_question, to_toml
 from incrowd.cli.app import _spread_groups, app
 from incrowd.cli.declared_options import ASSESS, question_from
 
@@ -40,6 +41,28 @@ NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=1
 )
 COLUMNS = st.lists(NAMES, min_size=1, max_size=4, unique=True).map(tuple)
 TEXTS = st.none() | st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
+LISTS = ("quasi_identifiers", "sensitive", "identifiers", "drop", "other")
+
+
+def with_one_answer(question):
+    """The question with each column named once, unless it is known and sensitive."""
+    named = {name for name in (question.person, question.weights) if name is not None}
+    fields = {}
+    for field in LISTS:
+        names = tuple(name for name in getattr(question, field) or () if name not in named)
+        fields[field] = names or signature(Question).parameters[field].default
+        named |= {*names} if field != "quasi_identifiers" else set()
+        if field == "sensitive":
+            named |= {*(fields["quasi_identifiers"] or ())}
+    return replace(question, **fields, weights=question.weights if question.weights != question.person else None)
+
+
+def in_order(question):
+    """The question with the columns of each list sorted; a settings file lists them by answer."""
+    sorted_lists = {field: getattr(question, field) and tuple(sorted(getattr(question, field))) for field in LISTS}
+    return replace(question, **sorted_lists)
+
+
 QUESTIONS = st.builds(
     Question,
     quasi_identifiers=st.none() | COLUMNS,
@@ -73,7 +96,7 @@ QUESTIONS = st.builds(
     query=TEXTS,
     timeout=st.none() | st.floats(0.1, 1e6),
     engine=st.sampled_from([None, "duckdb", "spark"]),
-)
+).map(with_one_answer)
 
 
 def columns_of(question):
@@ -118,8 +141,70 @@ def test_a_settings_file_is_read_back_as_the_question_it_was_made_from(question)
     kept = replace(question, protection=True)
     if question.source is None:  # how a table is read is kept with its name
         kept = replace(kept, **{option.name: option.default for option in READING})
-    assert from_toml(text) == kept
-    assert to_toml(from_toml(text)) == text
+    again = from_toml(text)
+    assert in_order(again) == in_order(kept)
+    assert to_toml(from_toml(to_toml(again))) == to_toml(again)
+
+
+def test_each_question_has_an_answer_of_its_own_in_a_file():
+    text = """
+        [answers]
+        age = "known"
+        grade = "both"
+        charge = "sensitive"
+        day = "neither"
+        town = "Known?"
+        note = ""
+        id = "identifier"
+        letter = "drop"
+        pid = "person"
+        w = "weight"
+    """
+    question = from_toml(text)
+    assert (question.quasi_identifiers, question.sensitive) == (("age", "grade"), ("grade", "charge"))
+    assert (question.other, question.identifiers, question.drop) == (("day",), ("id",), ("letter",))
+    assert (question.person, question.weights) == ("pid", "w")  # a guess and an empty line answer nothing
+    assert answers_of(from_toml(to_toml(question))) == answers_of(question)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[answers]\nage = "secret"', "write known, sensitive, both, neither, identifier, drop, person, weight, or"),
+        ("[answers]\nage = 3", "the answer for 'age' is not understood"),
+        ('[answers]\na = "person"\nb = "person"', "cannot all be the person column"),
+        ('[answers]\nage = "both"\n[columns]\nquasi_identifiers = ["age"]', "is in .columns. and in .answers."),
+        ('[columns]\ndrop = ["age"]\nsensitive = ["age"]', "two roles"),
+    ],
+)
+def test_an_answer_that_is_none_is_refused(text, message):
+    with pytest.raises(InputError, match=message):
+        from_toml(text)
+
+
+def test_guesses_of_a_form_are_read_as_nothing_whatever_names_and_remarks_hold():
+    names = ["age", "a, b", "x = 1", "#", "[answers]", "été", "no\nline", '"quoted"', " ", "long " * 60]
+    form = [OpenLine(name, guess, "a reason\nwith = two lines # and more") for name in names for guess in ["both"]]
+    text = to_toml(Question(population=9, source="t.csv"), form)
+    assert from_toml(text) == Question(population=9, source="t.csv")
+    assert {*tomllib.loads(text)["answers"]} == {*names}
+    assert {*tomllib.loads(text)["answers"].values()} == {"both?"}
+
+
+def test_one_role_of_an_earlier_file_is_an_answer_to_one_question_of_two():
+    text = '[columns]\nquasi_identifiers = ["age"]\nsensitive = ["ill"]\nother = ["day"]\n'
+    question = from_toml(text)
+    assert question.contents == dict.fromkeys(["age", "ill", "day"], ONE_ROLE)
+    table = {"age": [30, 40] * 40, "ill": [*"aabb"] * 20, "day": [*"xxxxyyyy"] * 10}
+    assert assess(table, **as_stated(question), rows_are_people=True, protection=False).verdict.decision == "within"
+    read = judge_release(table, replace(question, rows_are_people=True))
+    assert read.decision == "undecided"
+    assert {column.column for column in read.undecided} == {"age", "ill", "day"}
+
+
+def as_stated(question):
+    """The answers as somebody states them in a call."""
+    return {field: getattr(question, field) for field in LISTS}
 
 
 def test_options_on_reading_are_words_of_a_command():

@@ -1,6 +1,5 @@
 """assess, check and compare as a user meets them."""
 
-import inspect
 import json
 import shlex
 import socket
@@ -15,8 +14,6 @@ from rich.console import Console
 from tests.cli.running import run
 
 from incrowd import demo_table
-from incrowd.cli.hints import words_typed
-from incrowd.cli.protect import protect_table
 from incrowd.tables import write_table
 
 pytestmark = pytest.mark.usefixtures("quick_estimates")
@@ -98,11 +95,14 @@ def test_assess_writes_a_page_and_json_for_machines(capsys, stays, tmp_path):
 
 def test_without_roles_and_without_a_terminal_assess_proposes_and_stops(capsys, stays):
     code, out, err = run(capsys, "assess", stays)
-    assert (code, out) == (2, "")
-    assert "--qi oshpd_id,age_yrs" in err
-    code, _, err = run(capsys, "assess", stays, "--yes", "--no-protection")
+    assert (code, out) == (1, "")
+    assert "nobody has said what the columns are" in err
+    assert f"incrowd judge {stays} --question stays.toml" in " ".join(err.split())
+    assert "--qi" not in err
+    code, out, err = run(capsys, "assess", stays, "--yes", "--no-protection")
     assert code == 1
-    assert "nobody confirmed" in err
+    assert "Yes" not in out
+    assert "guessed from names and values" in err
 
 
 def test_a_saved_question_is_asked_again_by_its_name_alone(capsys, stays):
@@ -112,7 +112,7 @@ def test_a_saved_question_is_asked_again_by_its_name_alone(capsys, stays):
         "assess",
         stays,
         *QI,
-        "--save",
+        "--question",
         saved,
         "--no-protection",
         "--recipient",
@@ -136,13 +136,16 @@ def test_a_saved_declaration_is_asked_for_again_when_the_column_has_changed(caps
     asked = ["assess", write(lambda row: "ab"[row // 7 % 2]), "--no-protection"]
     saved = tmp_path / "question.toml"
     declared = ["--other", "zz", "--rows-are-people"]
-    assert run(capsys, *asked, "--qi", "age,sex", *declared, "--save", saved)[0] == 0
+    assert run(capsys, *asked, "--qi", "age,sex", *declared, "--question", saved)[0] == 0
     assert 'zz = "text: few values"' in saved.read_text()
     assert run(capsys, *asked, "--question", saved)[0] == 0
     write(lambda row: f"{row * 7919 % 601 // 4:03x}w")
     code, out, err = run(capsys, *asked, "--question", saved)
     assert code == 1
     assert "zz held something else" in " ".join((out + err).split())
+    assert 'zz = "neither?"' in saved.read_text()
+    assert "as it was judged before" in saved.read_text()
+    assert run(capsys, *asked, "--question", saved)[0] == 1  # a guess is no answer
     assert run(capsys, *asked, "--question", saved, "--other", "zz")[0] == 0  # said again
 
 
@@ -155,34 +158,24 @@ def test_the_gate_says_it_with_its_exit_code(capsys, stays, options, code):
 
 
 @pytest.mark.parametrize("verb", ["assess", "protect"])
-def test_without_roles_the_suggested_command_is_printed_and_runs(capsys, stays, tmp_path, verb):
-    more = ["--out", tmp_path / "safe.csv", "--recipient", "trusted"] if verb == "protect" else ["--no-protection"]
+def test_without_answers_the_printed_commands_ask_and_state_what_was_typed(capsys, monkeypatch, stays, tmp_path, verb):
+    monkeypatch.chdir(tmp_path)
+    more = ["--out", tmp_path / "safe.csv"] if verb == "protect" else ["--no-protection", "--recipient", "trusted"]
     code, out, err = run(capsys, verb, stays, "--other", "charge", *more)
-    (command,) = (line.strip() for line in err.splitlines() if line.startswith("     incrowd "))
-    words = shlex.split(command)
-    assert (code, out, words[:3]) == (2, "", ["incrowd", verb, str(stays)])
-    assert words[words.index("--other") + 1] == "charge"
-    assert run(capsys, *words[1:])[0] in (0, 1)  # every column has a role
-
-
-@pytest.mark.parametrize(
-    ("verb", "typed"),
-    [
-        ("protect", "--k 20 --l 3 --method generalise --no-shuffle --widest age_yrs=10 --out 'a file.csv'"),
-        ("assess", "--html 'a page.html' --full --recipient trusted"),
-    ],
-)
-def test_the_suggested_command_keeps_what_was_typed(capsys, stays, verb, typed):
-    err = run(capsys, verb, stays, *shlex.split(typed))[2]
-    (command,) = (line for line in err.splitlines() if line.startswith("     incrowd "))
-    words, asked = shlex.split(command.replace("--l 3.0", "--l 3")), shlex.split(typed)
-    assert all(words.count(word) == 1 for word in asked)
-
-
-def test_a_suggested_command_has_no_password():
-    declared = inspect.signature(protect_table).parameters
-    words = words_typed({"out": "postgresql://ann:secret@db.example/clinic"}, declared)
-    assert words == ["--out", "postgresql://db.example/clinic"]
+    judge, again = (shlex.split(line) for line in err.splitlines() if line.startswith("     incrowd "))
+    assert (code, out) == (1 if verb == "assess" else 2, "")
+    assert (judge[:3], again) == (
+        ["incrowd", "judge", str(stays)],
+        ["incrowd", "assess", str(stays), "--question", "stays.toml"],
+    )
+    assert "--qi" not in judge
+    if verb == "assess":
+        assert judge[judge.index("--other") + 1] == "charge"
+        assert judge[judge.index("--recipient") + 1] == "trusted"
+    assert run(capsys, *judge[1:])[0] == 1  # nobody is asked here, so the form is written
+    form = tmp_path / "stays.toml"
+    assert form.read_text().count('?"') == 10 + (verb == "protect")
+    assert run(capsys, *again[1:], "--no-protection")[0] == 1
 
 
 def test_assess_and_protect_say_which_numbers_may_be_missing_codes(capsys, tmp_path):
@@ -249,15 +242,18 @@ def test_compare_and_evaluate_take_a_column_whose_name_has_a_comma(capsys, tmp_p
 def test_a_question_about_another_table_is_not_replaced(capsys, stays):
     asked = ["--no-protection", "--population", "8e4", "--recipient", "trusted"]
     saved = stays.parent / "question.toml"
-    run(capsys, "assess", stays, *QI, "--save", saved, *asked)
+    run(capsys, "assess", stays, *QI, "--question", saved, *asked)
     assert 'file = "stays.csv"' in saved.read_text()
     other = write_table(demo_table(500, seed=1), stays.parent / "other.csv")
     _, out, _ = run(capsys, "assess", other, "--question", saved, "--no-protection", "--json")
     assert json.loads(out)["population"]["population"] == 80_000
-    assert run(capsys, "assess", stays, *QI, "--save", saved, *asked)[0] in (0, 1)  # about this table: replaced
-    code, _, err = run(capsys, "assess", other, "--qi", "sex", "--save", saved, "--no-protection")
-    assert code == 2
-    assert "not about this table" in err
+    before = saved.read_text()
+    code, _, err = run(capsys, "assess", other, "--sensitive", "sex", "--question", saved, "--no-protection")
+    assert (code, saved.read_text()) == (1, before)
+    assert "is about another table" in err
+    forced = ["--question", saved, "--no-protection", "--force"]
+    assert run(capsys, "assess", other, "--sensitive", "sex", *forced)[0] == 1
+    assert 'file = "other.csv"' in saved.read_text()
 
 
 def test_a_question_about_a_table_of_a_database_names_it(capsys, tmp_path):
@@ -267,14 +263,16 @@ def test_a_question_about_a_table_of_a_database_names_it(capsys, tmp_path):
     connection.close()
     saved = tmp_path / "question.toml"
     asked = ["assess", tmp_path / "clinic.db", "--no-protection", "--json", "--table", "patients"]
-    run(capsys, *asked, "--qi", "age", "--population", "900", "--save", saved)
+    run(capsys, *asked, "--qi", "age", "--population", "900", "--question", saved)
     assert 'file = "clinic.db --table patients"' in saved.read_text()
     assert json.loads(run(capsys, *asked, "--question", saved)[1])["population"]["population"] == 900
 
 
-HOSTILE = """[columns]
-other = ["zip", "illness", "age"]
-quasi_identifiers = ["sex"]
+HOSTILE = """[answers]
+zip = "neither"
+illness = "neither"
+age = "neither"
+sex = "known"
 [question]
 recipient = "restricted"
 """
@@ -289,8 +287,8 @@ def test_a_question_that_lies_beside_the_table_is_not_asked(tmp_path, source):
         (tmp_path / name).write_text(HOSTILE)
     command = [sys.executable, "-P", "-m", "incrowd", "assess", source, "--no-protection", "--json"]
     done = subprocess.run(command, cwd=tmp_path, input=content, capture_output=True, text=True)
-    assert done.returncode == 2
-    assert "say what each column is" in " ".join(done.stderr.split())
+    assert done.returncode == 1
+    assert "nobody has said what the columns are" in " ".join(done.stderr.split())
 
 
 def test_an_address_in_a_question_file_is_not_connected_to_unless_it_is_allowed(capsys, tmp_path, monkeypatch):
@@ -327,7 +325,7 @@ def test_the_gate_says_in_junit_that_it_could_not_check(capsys, stays, tmp_path)
 
 
 def test_help_shows_the_sections_of_a_policy(capsys):
-    assert "[columns] and [rules]" in " ".join(run(capsys, "check", "--help")[1].replace("│", " ").split())
+    assert "[answers] and [rules]" in " ".join(run(capsys, "check", "--help")[1].replace("│", " ").split())
 
 
 def test_the_terminal_has_what_the_page_has(capsys, stays):
@@ -341,7 +339,7 @@ def test_the_terminal_has_what_the_page_has(capsys, stays):
 def test_advice_names_the_flags_and_json_does_not(capsys, stays):
     _, out, err = run(capsys, "assess", stays, "--qi", "sex", "--no-protection", "--full")
     shown = " ".join(out.split())
-    assert "an option each, in this order (--qi, --sensitive, --identifier, --drop, --other)." in shown
+    assert "to a file that the second takes (--qi, --sensitive, --identifier, --drop, --other)." in shown
     assert "say how many people the table was drawn from (--population)." in shown
     _, out, _ = run(capsys, "assess", stays, "--qi", "sex", "--no-protection", "--json")
     assert "(--" not in out

@@ -1,4 +1,4 @@
-"""The roles are asked for on a terminal: accepted, changed, refused, interrupted."""
+"""`incrowd judge` on a terminal: one key for each column or family, taken back, skipped, stopped, interrupted."""
 
 import os
 import pty
@@ -8,53 +8,35 @@ import sys
 import time
 import tomllib
 
+import numpy as np
 import pytest
+from tests.cli.running import run
 
-from incrowd import InputError, demo_table
-from incrowd.assessment import Roles
-from incrowd.cli.prompts import change_roles
-from incrowd.tables import write_table
-
-COLUMNS = ["age", "income, net", "zip"]
-ROLES = Roles(("age", "zip"), ("income, net",), confirmed=False)
+ROWS = 240
+DRAW = np.random.default_rng(3)
+FAMILY = [f"q5_{number}" for number in range(1, 9)]
 
 
-def test_a_line_changes_roles_and_a_name_may_have_a_comma():
-    found = change_roles(ROLES, "income, net=qi, age = other", COLUMNS)
-    assert (found.quasi_identifiers, found.sensitive, found.confirmed) == (("zip", "income, net"), (), True)
-    assert change_roles(ROLES, "zip=person", COLUMNS).person == "zip"
-    assert change_roles(change_roles(ROLES, "zip=weight", COLUMNS), "zip=sensitive", COLUMNS).weight is None
-    assert change_roles(ROLES, "age=ID", COLUMNS).identifiers == ("age",)
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("age", "not understood"),
-        ("age=secret", "not understood"),
-        ("ag=qi", "no column 'ag'"),
-        ("", "nothing to assess"),
-    ],
-)
-def test_a_line_that_is_no_change_is_refused_in_words(line, message):
-    with pytest.raises(InputError, match=message):
-        change_roles(ROLES, line, COLUMNS)
+def write(folder):
+    """A table of a number of columns, and of a family of eight questions in the middle."""
+    columns = {
+        "age": DRAW.integers(20, 60, ROWS),
+        "illness, main": DRAW.choice(["flu", "asthma", "none"], ROWS),
+        **{name: DRAW.integers(1, 6, ROWS) for name in FAMILY},
+        "town": DRAW.choice(["Aa", "Bb", "Cc"], ROWS),
+        "empty": [""] * ROWS,
+        "zz": DRAW.choice(["x", "y"], ROWS),
+    }
+    header = ",".join(f'"{name}"' for name in columns)
+    rows = [",".join(map(str, row)) for row in zip(*columns.values(), strict=True)]
+    (folder / "t.csv").write_text("\n".join([header, *rows]) + "\n")
 
 
 class Terminal:
-    """`incrowd assess` on a terminal of its own."""
+    """A command on a terminal of its own."""
 
-    def __init__(self, folder, *options):
-        write_table(demo_table(300), folder / "stays.csv", force=True)
-        command = [
-            sys.executable,
-            "-c",
-            "from incrowd.cli import main; main()",
-            "assess",
-            "stays.csv",
-            "--no-protection",
-            *options,
-        ]
+    def __init__(self, folder, *words):
+        command = [sys.executable, "-c", "from incrowd.cli import main; main()", *words]
         (folder / "temporary").mkdir(exist_ok=True)
         self.process, self.screen = pty.fork()
         if self.process == 0:
@@ -63,7 +45,7 @@ class Terminal:
             os.execv(command[0], command)
         self.seen, self.ended = "", False
 
-    def wait_for(self, text, seconds=240):
+    def wait_for(self, text, seconds=90):
         """Read until the text stands on the screen, or the command has ended."""
         until = time.monotonic() + seconds
         while text not in self.seen and time.monotonic() < until:
@@ -73,20 +55,26 @@ class Terminal:
                 except OSError:  # the terminal is closed from the other side
                     break
         assert text in self.seen, self.seen[-2_000:]
-        shown, self.seen = self.seen, self.seen.split(text)[-1]
+        shown, self.seen = self.seen, self.seen.split(text, 1)[1]
         return shown
 
     def type(self, text):
         os.write(self.screen, text.encode())
 
-    def code(self, again="", seconds=240):
-        """What is left on the screen, and the exit code; a key that came before the prompt listened is typed again."""
+    def answer(self, key, expected):
+        """Type a key at the prompt, and read what it was understood as."""
+        asked = self.wait_for("judge> ")
+        time.sleep(0.1)  # until the prompt listens to single keys
+        self.type(key)
+        self.wait_for(expected)
+        return " ".join(asked.split())
+
+    def code(self, seconds=90):
+        """The exit code, once everything is read."""
         until = time.monotonic() + seconds
-        while True:
-            assert time.monotonic() < until, self.seen[-2_000:]
+        while time.monotonic() < until:
             try:
-                if not select.select([self.screen], [], [], 3)[0]:
-                    self.type(again)
+                if not select.select([self.screen], [], [], 0.2)[0]:
                     continue
                 if not (read := os.read(self.screen, 65_536)):
                     break
@@ -104,67 +92,138 @@ class Terminal:
 
 
 @pytest.fixture
-def terminal(tmp_path):
+def judge(tmp_path):
     opened = []
+    write(tmp_path)
 
     def start(*options):
-        opened.append(Terminal(tmp_path, *options))
-        opened[-1].wait_for("roles> ")
+        opened.append(Terminal(tmp_path, "judge", "t.csv", "--question", "q.toml", *options))
         return opened[-1]
 
     yield start
-    for one in opened:
-        one.close()
+    for shell in opened:
+        shell.close()
 
 
-def test_roles_are_changed_then_confirmed_and_saved(terminal, tmp_path):
-    shell = terminal("--save", tmp_path / "question.toml")
-    shell.type("agee=other\n")
-    shell.wait_for("there is no column 'agee'")
-    shell.wait_for("roles> ")
-    shell.type("patzip=other, oshpd_id=other, los=sensitive\n")
-    assert "as you said" in shell.wait_for("roles> ")
-    shell.type("n\n")
-    assert "Then say what is wrong" in shell.wait_for("roles> ")
-    shell.type("y\n")
+def answers(folder):
+    return tomllib.loads((folder / "q.toml").read_text())["answers"]
+
+
+def test_one_key_answers_for_a_column_or_a_family_and_the_rest_stays_open(judge, tmp_path):
+    shell = judge()
+    asked = shell.answer("k", "known")
+    assert "t.csv: 12 columns to judge" in asked
+    assert "age" in asked
+    assert "if known, 1 more person is unique" in asked
+    assert all(word in asked for word in ("k known", "s sensitive", "b both", "n neither", "i identifier", "d drop"))
+    assert "illness, main" in shell.answer("x", "that key is no answer")
+    shell.answer("s", "sensitive")
+    family = shell.answer("n", "neither")
+    assert "q5_8 (8 columns)" in family
+    assert "each up to this" in family
+    assert "p person" not in family
+    shell.answer("u", "undo")
+    assert "q5_8 (8 columns)" in shell.answer("b", "both")
+    shell.answer("\r", "skipped")  # town
+    shell.answer("i", "identifier")
+    assert shell.code() == 1
+    assert "11 columns are judged, 1 open" in shell.seen
+    found = answers(tmp_path)
+    assert {name: found[name] for name in ("age", "illness, main", "zz")} == {
+        "age": "known",
+        "illness, main": "sensitive",
+        "zz": "identifier",
+    }
+    assert {found[name] for name in FAMILY} == {"both"}
+    assert found["town"].endswith("?")
+    assert "empty" not in found
+
+    shell = judge()  # asks only what is open, then for whom
+    assert "1 of 1 town" in shell.answer("d", "drop")
     shell.wait_for("population> ")
     shell.type("many\n")
     shell.wait_for("is not a number")
     shell.wait_for("population> ")
-    shell.type("300\n")
+    shell.type("9000\n")
     shell.wait_for("recipient> ")
     shell.type("trusted\n")
+    assert shell.code() == 0
+    saved = tomllib.loads((tmp_path / "q.toml").read_text())
+    assert saved["question"] == {"population": 9000, "recipient": "trusted"}
+    assert saved["answers"]["town"] == "drop"
+
+
+@pytest.mark.parametrize(("key", "word"), [("i", "identifier"), ("d", "drop"), ("p", "person"), ("n", "neither")])
+def test_what_was_typed_or_answered_is_not_asked(judge, tmp_path, key, word):
+    names = ",".join(["age", "zz", *FAMILY])
+    shell = judge("--qi", names, "--sensitive", "zz", "--other", "illness, main")
+    assert "1 of 1 town" in shell.answer(key, word)
+    shell.wait_for("population> ")
+    shell.type("\x04")
+    shell.wait_for("recipient> ")
+    shell.type("\x04")
+    assert shell.code() == 0
+    found = answers(tmp_path)
+    assert (found["town"], found["age"], found["zz"], found["illness, main"]) == (word, "known", "both", "neither")
+
+
+@pytest.mark.parametrize("key", ["q", "\x04", "\x03"])
+def test_whoever_stops_keeps_the_answers_so_far(judge, tmp_path, key):
+    shell = judge()
+    shell.answer("k", "known")
+    shell.answer(key, "stop")
     assert shell.code() == 1
-    assert "What to do" in shell.seen
-    assert "nobody confirmed" not in shell.seen
-    saved = (tmp_path / "question.toml").read_text()
-    kept = tomllib.loads(saved)["columns"]
-    question = tomllib.loads(saved)["question"]
-    assert (question["population"], question["recipient"]) == (300, "trusted")
-    assert "patzip" not in kept["quasi_identifiers"]
-    assert "patzip" in kept["other"]
-    assert kept["sensitive"] == ["charge", "diag_p", "los"]
-
-
-@pytest.mark.parametrize(("key", "code"), [("q\n", 2), ("\x04", 2), ("\x03", 130)])
-def test_a_refusal_assesses_nothing(terminal, key, code):
-    shell = terminal()
-    shell.type(key)
-    assert shell.code(again=key) == code
-    assert "stopped" in shell.seen
     assert "Traceback" not in shell.seen
-    assert "What to do" not in shell.seen
+    found = answers(tmp_path)
+    assert found.pop("age") == "known"
+    assert all(answer.endswith("?") for answer in found.values())
 
 
-def test_a_command_that_is_ended_leaves_no_copy_of_the_table_and_takes_away_what_a_killed_one_left(terminal, tmp_path):
-    killed = terminal()
+def test_a_stop_before_any_answer_answers_nothing(judge, tmp_path):
+    shell = judge()
+    shell.answer("u", "undo")  # there is nothing to take back
+    shell.answer("q", "stop")
+    assert shell.code() == 1
+    assert all(answer.endswith("?") for answer in answers(tmp_path).values())
+
+
+def test_a_command_that_is_ended_leaves_no_copy_of_the_table_and_takes_away_what_a_killed_one_left(judge, tmp_path):
+    killed = judge()
+    killed.wait_for("judge> ")
     os.kill(killed.process, signal.SIGKILL)
     assert killed.code() == -signal.SIGKILL
     (left,) = (tmp_path / "temporary").glob("incrowd-*/cells.parquet")
-    shell = terminal()
+    shell = judge()
+    shell.wait_for("judge> ")
     assert not left.parent.exists()
     assert len(list((tmp_path / "temporary").glob("incrowd-*/cells.parquet"))) == 1
     os.kill(shell.process, signal.SIGTERM)
     assert shell.code() == 128 + signal.SIGTERM
     assert not list((tmp_path / "temporary").iterdir())
+    assert not (tmp_path / "q.toml").exists()
     assert "Traceback" not in shell.seen
+
+
+def test_without_a_terminal_the_form_is_written(capsys, tmp_path):
+    write(tmp_path)
+    file = tmp_path / "q.toml"
+    code, _, err = run(capsys, "judge", tmp_path / "t.csv", "--question", file)
+    assert code == 1
+    assert "12 columns are open" in err
+    form = file.read_text()
+    assert "if known, " in form
+    assert len(answers(tmp_path)) == 12
+    answered = form.replace('zz = "?"', 'zz = "neither"')
+    file.write_text(answered)
+    code, _, err = run(capsys, "judge", tmp_path / "t.csv", "--question", file, "--qi", "age,town")
+    assert code == 1, err
+    assert "9 columns are open" in err, err
+    assert answers(tmp_path)["zz"] == "neither"
+    assert answers(tmp_path)["age"] == "known"
+    everything = ["--qi", "age,town", "--sensitive", "illness, main", "--drop", ",".join(FAMILY)]
+    assert run(capsys, "judge", tmp_path / "t.csv", "--question", file, *everything)[0] == 0
+    assert not any(answer.endswith("?") for answer in answers(tmp_path).values())
+    again = file.read_text() + "# a remark of a person\n"
+    file.write_text(again)
+    assert run(capsys, "assess", tmp_path / "t.csv", "--question", file, "--population", "9e3", "--no-protection")[0]
+    assert file.read_text() == again  # it has all answers, and the population was for once

@@ -104,9 +104,7 @@ def test_a_tolerated_share_is_refused_on_the_command_line_and_in_a_settings_file
     file = tmp_path / "people.csv"
     pd.DataFrame(with_a_refusal("refused")).to_csv(file, index=False)
     settings = tmp_path / "question.toml"
-    settings.write_text(
-        '[columns]\nquasi_identifiers = ["age", "town"]\nsensitive = ["illness"]\n[question]\ntolerate = 1\n'
-    )
+    settings.write_text('[answers]\nage = "known"\ntown = "known"\nillness = "sensitive"\n[question]\ntolerate = 1\n')
     asked = ["--qi", "age,town", "--sensitive", "illness", "--recipient", "public", "--tolerate", "1"]
     for words in (
         ["assess", file, *asked],

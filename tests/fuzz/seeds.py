@@ -166,9 +166,10 @@ def _release(folder):
     return mark
 
 
-_POLICY = b"""[columns]
-quasi_identifiers = ["age", "sex"]
-sensitive = ["note"]
+_POLICY = b"""[answers]
+age = "known"
+sex = "both"
+note = "sensitive?"
 
 [rules]
 min_k = 2

@@ -346,6 +346,24 @@ def test_suggested_roles_are_no_decision(script, found_by):
     assert script.get(f"{TABLES}/{table}/settings").json()["settings"]["decided"] == ["sex"]
 
 
+def test_a_column_may_be_known_and_sensitive(script, found_by):
+    draw = np.random.default_rng(1)
+    rows = "sex,region,grade\n" + "".join(
+        f"{'fm'[draw.integers(2)]},{place},{'xy'['NS'.index(place)]}\n" for place in draw.choice([*"NS"], 600)
+    )
+    table = script.post(TABLES, files={"file": ("people.csv", rows.encode())}).json()["id"]
+    decisions = {}
+    for role in ("quasi-identifier", "both"):
+        roles = {"sex": "quasi-identifier", "region": "quasi-identifier", "grade": role}
+        script.put(f"{TABLES}/{table}/settings", json={"roles": roles})
+        result, _ = found_by(f"{TABLES}/{table}/assessments", {"protection": False})
+        decisions[role] = result["verdict"]["decision"]
+        assert result["facts"]["quasi_identifiers"] == ["sex", "region", "grade"]
+    assert decisions == {"quasi-identifier": "within", "both": "exposed"}
+    by_name = {one["column"]: one["role"] for one in result["roles"]["columns"]}
+    assert by_name["grade"] == "both"
+
+
 def test_the_demo_as_it_comes_can_be_forecast(script, found_by):
     table = script.post(f"{TABLES}/demo", json={"rows": 3_000}).json()["id"]
     answer, _ = found_by(f"{TABLES}/{table}/forecasts", {})

@@ -76,6 +76,21 @@ def test_a_project_goes_on_on_the_same_file(script, table, protected):
     assert "protection done" in trail
 
 
+def test_roles_of_a_project_of_the_first_version_are_not_decided(script, table):
+    names = ["age", "sex", "city", "illness"]
+    roles = dict(zip(names, ["quasi-identifier", "other", "identifier", "sensitive"], strict=True))
+    script.put(f"{table}/settings", json={"roles": roles})
+    project = script.get(f"{table}/project").json()
+    assert project["version"] == 2
+    for version, decided in ((2, sorted(names)), (1, ["city"])):
+        loaded = script.post(f"{upload(script, as_csv(ROWS))}/project", json={**project, "version": version}).json()
+        settings = loaded["settings"]["settings"]
+        assert settings["decided"] == decided
+        assert settings["roles"] == roles  # as suggestions
+        said = "decided by one role in an earlier version" in " ".join(loaded["changed"])
+        assert said == (version == 1)
+
+
 def test_a_project_that_does_not_say_how_its_file_was_read_leaves_the_reading_as_it_is(script, table):
     script.post(f"{table}/decisions", json={"decision": "refuse", "by": "me"})
     project = script.get(f"{table}/project").json()
@@ -127,7 +142,7 @@ def test_a_decision_about_last_years_table_is_not_one_about_this_years(script, t
 
 
 @pytest.mark.parametrize(
-    "damage", [{"format": "other"}, {"version": 2}, {"settings": {"recipient": "nobody"}}, {"x": 1}]
+    "damage", [{"format": "other"}, {"version": 3}, {"settings": {"recipient": "nobody"}}, {"x": 1}]
 )
 def test_what_is_no_project_is_refused(script, table, damage):
     project = script.get(f"{table}/project").json() | damage

@@ -184,8 +184,9 @@ def _judge_columns(work: AssessmentState, open_columns: Sequence[str]) -> Action
     # what a person stated goes along, unless it is in the file; a guess does not
     stated = Question() if work.question_file else work.question
     asked = replace(stated, **table.reading, source=table.place, seed=None, protection=True)
-    judge = to_command(asked, "--question", file, verb="judge")
-    again = to_command(replace(Question(source=table.place), **table.reading), "--question", file)
+    of_file = to_words({"question": file})
+    judge = to_command(asked, *of_file, verb="judge")
+    again = to_command(replace(Question(source=table.place), **table.reading), *of_file)
     return Action(
         f"Judge {counted(len(open_columns), 'column', 'columns')}: {listed(open_columns)}. Until then each counts as "
         "known to others and as sensitive."

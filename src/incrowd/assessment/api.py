@@ -11,7 +11,7 @@ from typing import Any
 
 from incrowd._support.progress import Progress, silent
 from incrowd.assessment.actions import next_actions
-from incrowd.assessment.column_fingerprints import forget_outdated
+from incrowd.assessment.column_fingerprints import forget_outdated, outdated_in_words
 from incrowd.assessment.provenance import note_provenance
 from incrowd.assessment.question import OPTIONS, Question
 from incrowd.assessment.reliance import note_reliance
@@ -25,7 +25,7 @@ from incrowd.errors import InputError
 from incrowd.measures import Measurement
 from incrowd.protection.marks import OriginalFacts
 from incrowd.tables import Table, TableLike, describe_rows, read_table, suggest_roles
-from incrowd.wording import Advice, listed, percent
+from incrowd.wording import Advice, percent
 
 _MOST_PEOPLE = 10**10  # largest population; the world has fewer people
 _ASKED = {option.name for option in OPTIONS} - {"original", "groups", "released", "holdout", "kept_rows"}
@@ -311,8 +311,8 @@ def _notes(question: Question, roles: Roles, facts: Measurement) -> list[Advice]
     if question.contents:
         notes.append(
             Advice(
-                f"{listed(list(question.contents))} held something else when the role was saved, so it was not taken "
-                "over; read the column and say again what it is",
+                f"{outdated_in_words(question.contents)}: such answers do not count; read the columns and judge them "
+                "again",
                 ("other", "sensitive"),
             )
         )

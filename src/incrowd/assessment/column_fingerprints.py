@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from incrowd.assessment.question import Question
+from incrowd.wording import listed
 
 if TYPE_CHECKING:
     from incrowd.tables import SuggestedRole
 
+ONE_ROLE = "one role"
+"""The fingerprint of a column of an earlier file, which asked for one role in place of two answers: it fits nothing."""
 _FEW = 60  # distinct values, up to which a column counts as codes or answers to choose from
 _MOSTLY = 0.5  # distinct values for each filled cell, from which they are "mostly different"
 _GRADES = ("few values", "many values", "mostly different values", "names people or records")
@@ -48,7 +51,8 @@ def forget_outdated(question: Question, suggested: Sequence[SuggestedRole]) -> Q
     """The question without the answers for columns whose contents changed; its `contents` then lists these columns.
 
     A column counts as changed if its values are of another kind or clearly about another topic, or if they have a
-    higher grade (see `_GRADES`: they single out rows more closely) though nobody outside is taken to know them.
+    higher grade (see `_GRADES`: they single out rows more closely) though nobody outside is taken to know them. An
+    answer to one question of two (`ONE_ROLE`) never counts.
     """
     answered = {*question.other, *(question.sensitive or ()), *(question.quasi_identifiers or ())}
     judged = [one for one in suggested if one.column in question.contents and one.column in answered]
@@ -69,6 +73,27 @@ def forget_outdated(question: Question, suggested: Sequence[SuggestedRole]) -> Q
         sensitive=remaining(question.sensitive),
         contents=outdated,
     )
+
+
+def outdated_in_words(contents: Mapping[str, str]) -> str:
+    """Why the answers for some columns are dropped, by the fingerprints that they had.
+
+    >>> outdated_in_words({"age": "number: few values"})
+    'age held something else when it was judged'
+    """
+    of_one_role = [name for name, content in contents.items() if content == ONE_ROLE]
+    changed = [name for name in contents if name not in of_one_role]
+    sentences = []
+    if changed:
+        sentences.append(
+            f"{listed(changed)} held something else when {'it was' if len(changed) == 1 else 'they were'} judged"
+        )
+    if of_one_role:
+        sentences.append(
+            f"{listed(of_one_role)} {'has' if len(of_one_role) == 1 else 'have'} one role in a file of an earlier "
+            "version, which did not ask both whether others can know a column and whether it is sensitive"
+        )
+    return "; ".join(sentences)
 
 
 def _changed(held: str, one: SuggestedRole, *, is_known: bool) -> bool:

@@ -16,6 +16,7 @@ from typing import Any
 
 from incrowd._support.files import read_small, written_whole
 from incrowd._support.option import Option, OptionKind
+from incrowd.assessment.column_fingerprints import ONE_ROLE
 from incrowd.assessment.command_line import parse_options
 from incrowd.assessment.question import OPTIONS, READING, Question, as_plain
 from incrowd.errors import InputError
@@ -35,6 +36,7 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {  # the fields of a question that name
 }
 ANSWER_FIELDS = tuple(dict.fromkeys(field for fields in _FIELDS.values() for field in fields))
 """The fields of a question that answer for columns."""
+_TWO_QUESTIONS = ("known", "sensitive", "both", "neither")  # answers whether others know a column, and whether it harms
 _SINGLE = {"person": "person column", "weights": "weight"}  # fields that name one column
 _HELP = """\
 # A column that nobody judged counts as known and as sensitive. The answers are:
@@ -225,9 +227,20 @@ def from_toml(text: str, name: str = "the question file") -> Question:
         else:
             settings |= _read_section(name, section, entries)
     question = Question(**settings)
+    of_one_role = dict.fromkeys(_names_of_one_role(question), ONE_ROLE)
+    question = replace(question, contents={**question.contents, **of_one_role})
     if twice := [column for column in answers_of(question) if column in answers]:
         raise InputError(f"{name}: {twice[0]!r} is in [columns] and in [{_ANSWERS}]; name it once")
     return with_answers(question, answers) if answers else question
+
+
+def _names_of_one_role(question: Question) -> list[str]:
+    """The columns of `[columns]` whose one role answers one question of two.
+
+    Earlier versions wrote them so, and people write it so for the rules of `check`, which count by these columns. For a
+    verdict they are not judged.
+    """
+    return [name for name, answer in answers_of(question).items() if answer in _TWO_QUESTIONS]
 
 
 def file_of(question: Question) -> str | None:

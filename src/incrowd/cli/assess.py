@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Option
 
+from incrowd.assessment.settings_file import answers_of
 from incrowd.cli import options, terminal
 from incrowd.cli.assess_text import show_assessment
 from incrowd.cli.command_files import Output
@@ -57,7 +58,8 @@ def assess_table(
     Exit 0 only if the answer is yes: every column judged, the person at highest risk and the average within the
     limits, no secret given away. Exit 1 if it is no, undecided or too close to call, or nobody judged the columns.
     """
-    asked = question_from(typed, table.columns, read_file(table, question))
+    saved = read_file(table, question)
+    asked = question_from(typed, table.columns, saved)
     if not asked.quasi_identifiers and not yes:
         if is_terminal() and not json:
             asked = ask_open_points(table, ask_columns(table, asked))
@@ -77,10 +79,21 @@ def assess_table(
     for what, path in (("report", html), ("figure", plot)):
         if path is not None:
             terminal.note(f"{what} written to {path}")
-    if question is not None and write_file(table, asked, question, assessment.evidence.undecided, force=force):
-        tell_what_is_open([one.column for one in open_columns(table, asked)], question)
+    if question is not None:
+        _keep_answers(table, question, saved, asked, assessment, force=force)
     if not assessment.passed:
         raise typer.Exit(1)
+
+
+def _keep_answers(
+    table: Table, path: Path, saved: Question, asked: Question, assessment: Assessment, *, force: bool
+) -> None:
+    """Write the answers and what is open to the file; one that has all answers stays as it is."""
+    left = open_columns(table, asked)
+    if left or answers_of(asked) != answers_of(saved) or not path.exists():
+        write_file(table, asked, path, assessment.evidence.undecided, force=force)
+    if left:
+        tell_what_is_open([column.column for column in left], path)
 
 
 def _ask_for_answers(table: Table, asked: Question) -> int:

@@ -88,8 +88,9 @@ def _show_actions(actions: Sequence[Action], shown: dict[str, str]) -> None:
     terminal.heading("What to do")
     for number, action in enumerate(actions, start=1):
         terminal.paragraph(_text(action, shown), f"  {number}. ")
-        for command in () if shown else action.commands:  # an unprintable name cannot be typed
-            terminal.command(command)
+        for command in action.commands:
+            if command.isprintable():  # a control character in a name cannot be typed
+                terminal.command(command)
 
 
 def _show_undecided(verdict: Verdict, shown: dict[str, str]) -> None:

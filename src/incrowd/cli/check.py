@@ -68,7 +68,9 @@ def check_table(
     table: options.TablePath,
     policy: Annotated[
         Path | None,
-        typer.Option(help="TOML file with \\[columns] and \\[rules]; options here win over it."),
+        typer.Option(
+            help="TOML file with \\[answers] and \\[rules], such as a question file; options here win over it."
+        ),
         Input(address=False),
     ] = None,
     original: Annotated[
@@ -134,7 +136,7 @@ def _question(table: Table, policy: Path | None, typed: Mapping[str, Any]) -> Qu
     question = question_from(typed, table.columns, saved).with_given(rules={**saved.rules, **limits})
     if not question.quasi_identifiers:
         raise InputError(
-            "name the columns an attacker may know with --qi, or in the policy under [columns] as quasi_identifiers; "
+            'name the columns an attacker may know with --qi, or in the policy under [answers] (age = "known"); '
             f"the table has: {', '.join(table.columns)}"
         )
     return question

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import inspect
 import shlex
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from incrowd._support.addresses import masked
-from incrowd.assessment.command_line import given
 from incrowd.assessment.question import OPTIONS
 from incrowd.protection.protect_options import OPTIONS as PROTECT_OPTIONS
 
@@ -35,20 +33,6 @@ def flag(hint: str) -> str:
 def options_typed(typed: Mapping[str, Any], declared: Mapping[str, inspect.Parameter]) -> dict[str, Any]:
     """The options of a verb that were typed: those with another value than their default."""
     return {name: value for name, value in typed.items() if value not in (None, [], declared[name].default)}
-
-
-def words_typed(
-    typed: Mapping[str, Any], declared: Mapping[str, inspect.Parameter], *, without: Collection[str] = ()
-) -> list[str]:
-    """The options of a verb that were typed, `without` some, as words of a command."""
-    words: list[str] = []
-    for name, value in options_typed(typed, declared).items():
-        if name in without:
-            continue
-        for one in value if isinstance(value, list) else [value]:
-            switch = flag(name) if one else f"--no-{flag(name).removeprefix('--')}"
-            words += [switch] if isinstance(one, bool) else given(flag(name), masked(str(one)))
-    return words
 
 
 def null_flags(codes: Mapping[str, Sequence[int]], place: str) -> str:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from incrowd.assessment.command_line import to_words
-from incrowd.assessment.question import command_words
 from incrowd.cli import options, terminal
 from incrowd.cli.hints import null_flags, with_flags
 from incrowd.cli.open_tables import opens_table
+from incrowd.cli.question_file import note_how_to_judge
 from incrowd.wording import counted, display_names, percent
 
 if TYPE_CHECKING:
@@ -40,19 +38,11 @@ def profile_table(table: options.TablePath, json: options.Json = False) -> None:
     _show_reading(table, **suggested)
     for advice in advise_on_unread(one.unread for one in roles if one.unread is not None):
         terminal.line(f"{with_flags(advice.sentence, advice.hint)}.")
-    terminal.line("These are suggestions from names and counts; you know your data. What others may know is a")
-    terminal.line("quasi-identifier, whatever it is called.")
-    by_role = {
-        option: [column.column for column in roles if column.role == role]
-        for option, role in (("qi", "quasi-identifier"), ("sensitive", "sensitive"), ("person", "person"))
-    }
-    if not by_role["qi"]:
-        terminal.line("To measure, name the columns others may know: incrowd measure TABLE --qi …")
-        return
-    by_role["person"] = by_role["person"][:1]
-    command = shlex.join(["incrowd", "measure", *command_words(table), *to_words(by_role)])
-    terminal.line("To measure with them:")
-    terminal.line(f"  {command}")
+    terminal.line(
+        "These are suggestions from names and counts, and no answers: you know your data. What others may know"
+    )
+    terminal.line("is a quasi-identifier, whatever it is called. To say what each column is:")
+    note_how_to_judge(table, as_note=False)
     if table.backend.needs_credentials:
         terminal.line("User and password are not written here; they come from PGUSER and PGPASSWORD, or ~/.pgpass.")
 

@@ -151,8 +151,8 @@ def _with_saved(asked: dict[str, Any], saved: Question, verdict: Question) -> di
     for field, names in fields.items():
         if further := [name for name in names or () if name not in typed]:
             together[field] = [*(asked.get(field) or ()), *further]
-    if saved.person not in typed:
-        together["person"] = saved.person
+    if saved.person is not None and saved.person not in typed:
+        together.setdefault("person", saved.person)
     if verdict.recipient is not None and saved.population is not None:
         together.setdefault("population", saved.population)
     return together

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ from incrowd.assessment.settings_file import (
 )
 from incrowd.cli import terminal
 from incrowd.errors import InputError
-from incrowd.wording import counted, listed
+from incrowd.wording import counted
 
 if TYPE_CHECKING:
     from incrowd.assessment.open_columns import UndecidedColumn
@@ -59,25 +59,30 @@ def read_answers(table: Table, path: Path | None) -> Question:
     """The question of the named file, without answers for columns whose contents changed; empty if none is named."""
     if path is None:
         return Question()
-    from incrowd.assessment.column_fingerprints import forget_outdated
+    from incrowd.assessment.column_fingerprints import forget_outdated, outdated_in_words
     from incrowd.tables import suggest_roles
 
     if not path.exists():
         read_question(path)  # refuses a file that does not exist
     answered = forget_outdated(read_file(table, path), suggest_roles(table))
     if answered.contents:
-        terminal.note(f"{listed(list(answered.contents))} held something else when judged; read it and answer again")
+        terminal.note(f"{outdated_in_words(answered.contents)}; judge again:")
+        again = replace(Question(source=table.place), **table.reading)
+        if (command := to_command(again, "--question", str(path), verb="judge")) is not None:
+            terminal.command(command, as_note=True)
     return replace(answered, contents={})
 
 
-def note_how_to_judge(table: Table, asked: Question | None = None) -> str:
+def note_how_to_judge(table: Table, asked: Question | None = None, *, as_note: bool = True) -> str:
     """Print the commands that ask what the columns are and assess by the answers; the name of the file of answers."""
     file = free_name(table.place)
-    unnamed = replace(Question(source=table.place), **table.reading)
-    stated = unnamed if asked is None else replace(asked, **table.reading, source=table.place)
-    for verb, question in (("judge", stated), ("assess", unnamed)):
+    about = replace(Question(), **table.reading, source=table.place)
+    stated = about
+    if asked is not None:
+        stated = replace(asked, **table.reading, source=table.place, seed=None, protection=True)
+    for verb, question in (("judge", stated), ("assess", about)):
         if (command := to_command(question, "--question", file, verb=verb)) is not None:
-            terminal.command(command, as_note=True)
+            terminal.command(command, as_note=as_note)
     return file
 
 
@@ -94,7 +99,7 @@ def open_columns(table: Table, question: Question) -> list[SuggestedRole]:
 
 def write_file(
     table: Table, question: Question, path: Path, undecided: Sequence[UndecidedColumn] = (), *, force: bool = False
-) -> bool:
+) -> None:
     """Write the question with a line for each open column; a file that says all this already stays as it is.
 
     Args:
@@ -103,9 +108,6 @@ def write_file(
         path: the file.
         undecided: what open columns would do, as far as it was counted.
         force: whether a question about another table is replaced.
-
-    Returns:
-        True if columns are open.
     """
     from incrowd.assessment.column_fingerprints import forget_outdated, with_contents
     from incrowd.tables import suggest_roles
@@ -114,25 +116,33 @@ def write_file(
     answered = forget_outdated(question, suggested)
     outdated, still = answered.contents, question.contents
     answered = replace(answered, contents={name: held for name, held in still.items() if name not in outdated})
-    counts = {one.column: one for one in undecided}
-    lines = []
-    for one in open_columns(table, question):
-        effect = [counts[one.column].effect] if one.column in counts else []
-        lines.append(OpenLine(one.column, one.guess, "; ".join([one.reason, *effect])))
-    if path.exists() and not lines:
-        return False
+    before = {name: answer for name, answer in answers_of(question).items() if name in outdated}
+    lines = _form(open_columns(table, question), before, undecided)
     about = Question().about(table)
     places = {option.name: getattr(question, option.name) for option in OPTIONS if option.kind == "file"}
     reading = {option.name: getattr(about, option.name) for option in OPTIONS if option.reading}
     written = with_contents(replace(answered, source=about.source, **reading, **places), suggested)
     if _says_the_same(path, to_toml(written, lines)):
-        return bool(lines)
+        return
     if path.exists() and not force and file_of(read_question(path)) not in (None, file_of(about)):
-        terminal.note(f"{path} is about another table, so open columns are not written to it; --force does")
-        return bool(lines)
+        terminal.note(f"{path} is about another table, so nothing is written to it; --force does")
+        return
     save_question(written, path, open_lines=lines, force=True)
     terminal.note(f"question written to {path}")
-    return bool(lines)
+
+
+def _form(
+    columns: Sequence[SuggestedRole], before: Mapping[str, str], undecided: Sequence[UndecidedColumn]
+) -> list[OpenLine]:
+    """A line for each open column; an answer that does not count any more is its guess."""
+    effects = {column.column: [column.effect] for column in undecided}
+    lines = []
+    for column in columns:
+        name = column.column
+        reason = "as it was judged before" if name in before else column.reason
+        remark = "; ".join([reason, *effects.get(name, [])])
+        lines.append(OpenLine(name, before.get(name, column.guess), remark))
+    return lines
 
 
 def _says_the_same(path: Path, text: str) -> bool:

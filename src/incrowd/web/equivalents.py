@@ -31,9 +31,9 @@ def assessment(table: OpenTable, question: models.AssessmentQuestion) -> models.
 
 def table_forecast(table: OpenTable, question: models.ForecastQuestion) -> models.Equivalent:
     """`incrowd assess`, which makes this forecast; for a `k` also `incrowd forecast`, which follows the law."""
-    known, person = table.known_and_person
+    person = table.one_with_role("person")
     asked = Question(
-        quasi_identifiers=known,
+        quasi_identifiers=table.decided_as("quasi-identifier") or None,  # `assess` would take guesses for answers
         person=person,
         weights=table.one_with_role("weight") if person is None else None,
         population=table.settings.population,
@@ -45,7 +45,7 @@ def table_forecast(table: OpenTable, question: models.ForecastQuestion) -> model
     assess = _assess(table.source, asked, [], ["print(found.forecast)"])
     if not question.k:
         return assess
-    arguments = [*to_words({"qi": known, "person": person}), *scripts.forecast_arguments(question)]
+    arguments = [*to_words({"qi": table.known_and_person[0], "person": person}), *scripts.forecast_arguments(question)]
     law = scripts.command_and_script(table.source, "forecast", arguments, [])
     return models.Equivalent(cli=f"{assess.cli}\n{law.cli.splitlines()[-1]}", python=assess.python)
 

@@ -10,10 +10,12 @@ from pydantic_core import core_schema
 
 from incrowd.recipients import RECIPIENTS, SMALLEST_LIMIT
 
-ChosenRole = Literal["identifier", "quasi-identifier", "sensitive", "person", "weight", "other", "drop"]
+ChosenRole = Literal["identifier", "quasi-identifier", "sensitive", "both", "person", "weight", "other", "drop"]
+"""The role of a column in the app; "both" is a quasi-identifier that is sensitive as well."""
 ROLE_WORDS: dict[ChosenRole, str] = {  # the words of the app, and those of the library and the API
     "quasi-identifier": "known to others (quasi-identifier)",
     "sensitive": "secret (sensitive)",
+    "both": "known to others and secret (both)",
     "identifier": "names the person (identifier)",
     "other": "neither known nor secret (other)",
     "drop": "left out (drop)",

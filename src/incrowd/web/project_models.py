@@ -182,10 +182,14 @@ class SavedHistory(Model):
 
 
 class Project(Model):
-    """A project file: all that is needed to continue later, or with a newer table. `left_out`: what was not saved."""
+    """A project file: all that is needed to continue later, or with a newer table. `left_out`: what was not saved.
+
+    In projects of version 1 a column has one role, which does not answer both whether others can know it and whether it
+    is sensitive.
+    """
 
     format: Literal["incrowd project"]
-    version: Literal[1]
+    version: Literal[1, 2]
     made_with: Short
     saved: Short
     table: ProjectTable

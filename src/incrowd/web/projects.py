@@ -30,7 +30,7 @@ def save_project(table: OpenTable, jobs: list[Job], *, cells: bool) -> models.Pr
     runs = [_save_run(job, cells=cells) for job in done]
     return models.Project(
         format=models.FORMAT,
-        version=1,
+        version=2,
         made_with=__version__,
         saved=utc_now(),
         table=describe_table(table),
@@ -109,12 +109,15 @@ def saved_reading(table: OpenTable, project: models.Project) -> Reading:
 def load_project(table: OpenTable, project: models.Project) -> models.Loaded:
     """Apply the settings and decisions of a project to a table, and list differences from the saved table.
 
-    A column that is new, or has another kind of values, is not decided.
+    A column that is new, or has another kind of values, is not decided, nor are roles of version 1 that answer one
+    question of two.
     """
     was = {one.name: one for one in project.table.columns}
     kinds = {one.column: one.kind for one in table.columns}
     settled = [name for name, kind in kinds.items() if name in was and was[name].type == kind]
-    table.history.change_to_saved(project.settings, settled)
+    of_one_role = _names_of_one_role(project)
+    decided = [name for name in project.settings.decided if name not in of_one_role]
+    table.history.change_to_saved(project.settings.model_copy(update={"decided": decided}), settled)
     table.history.add_earlier_records(project.decisions, project.trail)
     changed = list(_changes(table, project, kinds))
     table.history.note("project loaded", saved=project.saved, of=project.table.name, changed=changed[:100])
@@ -123,6 +126,14 @@ def load_project(table: OpenTable, project: models.Project) -> models.Loaded:
         saved=project.saved, of=project.table.name, rows=project.table.rows, changed=changed, runs=replay
     )
     return models.Loaded(settings=table.history.state, changed=changed, replay=replay)
+
+
+def _names_of_one_role(project: models.Project) -> list[str]:
+    """The decided columns of a project of version 1 whose role answers one question of two."""
+    if project.version > 1:
+        return []
+    roles = project.settings.roles
+    return [name for name in project.settings.decided if roles.get(name) in ("quasi-identifier", "sensitive", "other")]
 
 
 def describe_saved_work(table: OpenTable, jobs: list[Job], tables: Collection[str]) -> models.SavedWork | None:
@@ -176,4 +187,6 @@ def _changes(table: OpenTable, project: models.Project, kinds: dict[str, str]) -
         yield f"new, and not decided: {listed(new)}"
     if other := [name for name, kind in kinds.items() if name in was and was[name].type != kind]:
         yield f"other kinds of values, and not decided: {listed(other)}"
+    if of_one_role := [name for name in _names_of_one_role(project) if name in kinds]:
+        yield f"decided by one role in an earlier version, which is no answer to both questions: {listed(of_one_role)}"
     yield from project.left_out

@@ -141,8 +141,9 @@ class OpenTable:
         return cast(ReadingHints, hints)
 
     def with_role(self, role: str) -> list[str]:
-        """The columns of a role, in the order of the table."""
-        return [name for name in self.table.columns if self.settings.roles[name] == role]
+        """The columns of a role, in the order of the table; quasi-identifiers may be sensitive as well."""
+        roles = {role, "both"} if role in ("quasi-identifier", "sensitive") else {role}
+        return [name for name in self.table.columns if self.settings.roles[name] in roles]
 
     def decided_as(self, role: str) -> list[str]:
         """The columns of a role that a user gave or confirmed."""

@@ -243,7 +243,7 @@ def _follow_secrets(
 ) -> ProtectionRequest:
     """A protection of all sensitive columns, updated to those of the new roles; of other columns it is unchanged."""
     secrets_before, secrets = (
-        [name for name, role in roles.items() if role == "sensitive" and name not in asked.leave_out]
+        [name for name, role in roles.items() if role in ("sensitive", "both") and name not in asked.leave_out]
         for roles in (before, now)
     )
     if not secrets_before or {*asked.secrets} != {*secrets_before}:
