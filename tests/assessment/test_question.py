@@ -192,10 +192,10 @@ def test_guesses_of_a_form_are_read_as_nothing_whatever_names_and_remarks_hold()
 
 
 def test_one_role_of_an_earlier_file_is_an_answer_to_one_question_of_two():
-    text = '[columns]\nquasi_identifiers = ["age"]\nsensitive = ["ill"]\nother = ["day"]\ndrop = ["id"]\n'
+    text = '[columns]\nquasi_identifiers = ["age"]\nsensitive = ["ill"]\nother = ["day"]\n'
     question = from_toml(text)
     assert question.contents == dict.fromkeys(["age", "ill", "day"], ONE_ROLE)
-    table = {"age": [30, 40] * 40, "ill": [*"aabb"] * 20, "day": [*"xxxxyyyy"] * 10, "id": [*range(80)]}
+    table = {"age": [30, 40] * 40, "ill": [*"aabb"] * 20, "day": [*"xxxxyyyy"] * 10}
     assert assess(table, **as_stated(question), rows_are_people=True, protection=False).verdict.decision == "within"
     read = judge_release(table, replace(question, rows_are_people=True))
     assert read.decision == "undecided"

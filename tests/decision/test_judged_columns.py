@@ -243,7 +243,7 @@ def test_people_in_households_are_advised_to_be_said_so():
     rows, columns = found.verdict.actions[:2]
     assert "hh groups people by household" in rows.sentence
     assert rows.hint == ("rows_are_people", "person")
-    assert "--rows-are-people" in columns.commands[0]
+    assert "--rows-are-people" not in columns.commands[0]  # nobody said so
 
 
 def test_households_that_protect_numbered_anew_are_no_names(tmp_path):

@@ -1,4 +1,4 @@
-"""Values for the columns of `role_codebooks.toml` and `role_packages.toml`, by the kind that each is said to have."""
+"""Values for the columns of the lists of codebooks, packages and questions, by the kind that each is said to have."""
 
 import tomllib
 import uuid
@@ -14,9 +14,9 @@ def read_codebooks(list_="role_codebooks.toml"):
     listed = tomllib.loads(Path(__file__).with_name(list_).read_text(encoding="utf-8"))
     return {
         file: {
-            column.split(":")[0]: (column.split(":")[1], set(roles.split(" or ")))
+            column.rpartition(":")[0]: (column.rpartition(":")[2], set(roles.split(" or ")))
             for roles, columns in entries.items()
-            for column in columns.split()
+            for column in (columns.split() if isinstance(columns, str) else columns)
         }
         for file, entries in listed.items()
     }

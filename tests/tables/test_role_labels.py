@@ -1,94 +1,83 @@
-"""Suggested roles against labels: of public tables where they are found, and of the names of columns in many more."""
+"""Suggestions against labels: of public tables where they are found, and of the names of columns in many more."""
 
-import re
-from collections import Counter
+from importlib.resources import files
 
-import numpy as np
 import pytest
-from tests.tables.codebook_values import draw_table, read_codebooks
-from tests.tables.role_scores import count_matches, precision, read_labels, read_names, recall
+from tests.tables.role_scores import (
+    LISTS,
+    count_matches,
+    evidence_as_text,
+    label,
+    precision,
+    read_labels,
+    recall,
+    score_answers,
+    suggest_for,
+)
 
 from incrowd import read_table
+
+LEAST = {  # of each list: precision and recall of known, and of sensitive, and the share of due secrets called harmless
+    "role_names.toml": ((0.99, 0.95), (0.97, 0.94), 0.0),
+    "role_codebooks.toml": ((0.98, 0.94), (0.96, 0.97), 0.0),
+    "role_packages.toml": ((0.95, 0.84), (0.93, 0.51), 0.03),
+    "role_questions.toml": ((0.8, 0.9), (0.75, 0.45), 0.0),
+}
 
 
 @pytest.mark.parametrize("half", ["development", "validation"])
 def test_columns_of_public_tables_get_their_roles(shared_data, half):
-    counts, wrong = Counter(), []
+    columns = []
     for name, (split, labels) in read_labels().items():
         if split != half or not (shared_data / f"{name}.parquet").is_file():
             continue
         table = read_table(shared_data / f"{name}.parquet")
         assert set(table.columns) == set(labels)
-        found, missed = count_matches(table, labels)
-        counts += found
-        wrong += [f"{name}.{one}" for one in missed]
-    assert counts, "no table of this half was found"
-    told = "\n".join(wrong)
-    assert recall(counts, "quasi-identifier") >= 0.97, told
-    assert precision(counts, "quasi-identifier") >= 0.95, told
-    assert recall(counts, "sensitive") >= 0.95, told
-    assert precision(counts, "sensitive") >= 0.95, told
+        columns += label(name, labels, table)
+    assert columns, "no table of this half was found"
+    counts, wrong = count_matches(columns)
+    for role in ("quasi-identifier", "sensitive"):
+        assert recall(counts, role) >= 0.97, wrong
+        assert precision(counts, role) >= 0.97, wrong
     for role in ("identifier", "weight", "person"):
-        assert recall(counts, role) == precision(counts, role) == 1, told
+        assert recall(counts, role) == precision(counts, role) == 1, wrong
+    assert score_answers(columns)["harmless"] == 0
 
 
-def draw_values(labels, rows=600):
-    """Values for labelled columns, such that the name has to tell: codes, numbers of records, weights, bodies."""
-    generator = np.random.default_rng(0)
-    drawn = {}
-    for name, roles in labels.items():
-        if roles == {"identifier"}:
-            drawn[name] = generator.permutation(np.arange(10_000, 10_000 + 3 * rows))[:rows]
-        elif "person" in roles:
-            drawn[name] = np.repeat(np.arange(5_000, 5_000 + rows // 2), 2)
-        elif roles == {"weight"}:
-            drawn[name] = generator.lognormal(6, 0.5, rows)
-        elif re.match("(?i)weight|wt", name):
-            drawn[name] = generator.normal(75, 12, rows)
-        else:
-            drawn[name] = generator.integers(1, 30 if roles == {"sensitive"} else 9, rows)
-    return drawn
+@pytest.mark.parametrize("list_", LEAST)
+def test_answers_are_right_where_they_are_given(list_):
+    scores, (known, sensitive, harmless) = score_answers(suggest_for(list_)), LEAST[list_]
+    _, wrong = count_matches(suggest_for(list_))
+    for question, least in (("known", known), ("sensitive", sensitive)):
+        assert scores[question][0] >= least[0], wrong
+        assert scores[question][1] >= least[1], wrong
+    assert scores["harmless"] <= harmless, wrong
 
 
-def test_names_of_columns_in_public_files_tell_their_roles():
-    counts, wrong = Counter(), []
-    for name, labels in read_names().items():
-        found, missed = count_matches(read_table(draw_values(labels)), labels)
-        counts += found
-        wrong += [f"{name}.{one}" for one in missed]
-    told = "\n".join(wrong)
-    assert recall(counts, "quasi-identifier") >= 0.94, told
-    assert precision(counts, "quasi-identifier") >= 0.94, told
-    assert recall(counts, "sensitive") >= 0.88, told
-    assert recall(counts, "weight") == precision(counts, "weight") == 1, told
-    assert recall(counts, "identifier") == 1, told
+def test_of_all_columns_that_are_sensitive_two_in_a_hundred_at_most_are_suggested_as_harmless():
+    columns = [column for list_ in LISTS for column in suggest_for(list_)]
+    scores = score_answers(columns)
+    assert scores["harmless"] <= 0.02
+    assert scores["known"][0] >= 0.97
+    assert scores["sensitive"][0] >= 0.95
 
 
-def score_drawn(list_):
-    """The counts of roles in tables whose values are drawn, and what went wrong."""
-    counts, wrong = Counter(), []
-    for name, columns in read_codebooks(list_).items():
-        kinds = {column: kind for column, (kind, _) in columns.items()}
-        labels = {column: roles for column, (_, roles) in columns.items()}
-        found, missed = count_matches(read_table(draw_table(kinds)), labels)
-        counts += found
-        wrong += [f"{name}.{one}" for one in missed]
-    return counts, "\n".join(wrong)
+@pytest.mark.parametrize("list_", LEAST)
+def test_identifiers_and_weights_are_found_all(list_):
+    counts, wrong = count_matches(suggest_for(list_))
+    assert recall(counts, "identifier") == recall(counts, "weight") == 1, wrong
+    assert precision(counts, "weight") == 1 or not counts["suggested", "weight"], wrong
+    if list_ in ("role_codebooks.toml", "role_names.toml"):
+        assert recall(counts, "person") == 1, wrong
 
 
-def test_columns_of_codebooks_with_values_like_theirs_get_their_roles():
-    counts, told = score_drawn("role_codebooks.toml")
-    assert recall(counts, "quasi-identifier") >= 0.97, told
-    assert precision(counts, "quasi-identifier") >= 0.95, told
-    assert recall(counts, "sensitive") >= 0.96, told
-    assert recall(counts, "weight") == precision(counts, "weight") == 1, told
-    assert recall(counts, "identifier") == recall(counts, "person") == 1, told
+def test_words_of_a_question_are_no_evidence():
+    said = [column for column in suggest_for("role_questions.toml") if len(column.suggested.column.split()) > 7]
+    assert len(said) > 50
+    assert {column.evidence.role for column in said} > {"other"}  # words that would have pointed somewhere
+    assert {column.suggested.guess for column in said} == {""}
 
 
-def test_columns_of_tables_in_packages_with_values_like_theirs_get_their_roles():
-    counts, told = score_drawn("role_packages.toml")
-    assert recall(counts, "quasi-identifier") >= 0.93, told
-    assert precision(counts, "quasi-identifier") >= 0.85, told
-    assert recall(counts, "sensitive") >= 0.5, told
-    assert recall(counts, "weight") == precision(counts, "weight") == 1, told
-    assert recall(counts, "identifier") == 1, told
+def test_the_numbers_of_the_evidence_are_those_of_the_labels():
+    written = files("incrowd.tables.roles").joinpath("evidence.toml").read_text(encoding="utf-8")
+    assert written == evidence_as_text()

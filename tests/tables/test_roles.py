@@ -164,20 +164,10 @@ def test_amounts_that_all_differ_are_no_identifiers_and_numbers_given_out_are():
 
 
 def test_no_reason_is_made_up_where_a_name_or_a_form_says_less():
-    numbers = [number % 79 + 1 for number in range(4_000)]
-    table = {
-        "schidkn": [(7 * number) % 79 + 1 for number in range(4_000)],
-        "x": [number // 3 % 79 + 1 for number in range(4_000)],
-        "tenure": [number % 23 for number in numbers],
-        "hired": ["yes", "no"] * 2_000,
-    }
-    found = {one.column: one for one in suggest_roles(read_table(table))}
-    assert (found["schidkn"].topic, found["schidkn"].role) == ("", "other")  # it numbers schools
-    assert found["x"].topic == "age"
-    assert (found["tenure"].topic, found["tenure"].role) == ("employment", "quasi-identifier")
-    assert "dwelling" not in found["tenure"].reason
-    kinds = {"tenure": ["own", "rent", "other", "free"] * 1_000, "age": [number % 70 + 18 for number in numbers]}
-    assert suggest_roles(read_table(kinds))[0].topic == "housing"
+    table = {"schidkn": [(7 * number) % 79 + 1 for number in range(4_000)], "hired": ["yes", "no"] * 2_000}
+    table["Please state which of these apply to your household in general"] = table["hired"]
+    found = suggest_roles(read_table(table))
+    assert {(column.topic, column.role, column.guess) for column in found} == {("", "other", "")}
 
 
 @pytest.mark.parametrize(
@@ -271,26 +261,6 @@ def test_words_for_sex_are_no_surnames():
     assert (found.role, found.topic) == ("quasi-identifier", "sex")
 
 
-def test_a_grade_beside_columns_about_health_is_that_of_an_illness():
-    draw = np.random.default_rng(1)
-    grade = {"grade": draw.integers(1, 4, 600)}
-    clinic = {
-        "menopause": draw.integers(0, 2, 600),
-        "hormone": draw.integers(0, 2, 600),
-        "age": draw.integers(20, 80, 600),
-    }
-    assert roles(clinic | grade)["grade"] == "sensitive"
-    assert roles(clinic | {"grade": draw.integers(1, 13, 600)})["grade"] == "quasi-identifier"
-    assert roles(clinic | grade | {"school": draw.integers(0, 9, 600)})["grade"] == "quasi-identifier"
-    assert roles({"age": draw.integers(6, 18, 600)} | grade)["grade"] == "quasi-identifier"
-
-
-def test_an_abbreviation_of_an_area_with_two_values_says_nothing():
-    draw = np.random.default_rng(1)
-    for values, role in ((draw.integers(0, 2, 640), "other"), (draw.integers(1, 33, 640), "quasi-identifier")):
-        assert roles({"ent": values})["ent"] == role
-
-
 def test_measured_numbers_are_no_size_of_a_household_and_number_nobody():
     draw = np.random.default_rng(1)
     heights = (draw.integers(110, 140, 900) / 2).tolist()
@@ -346,17 +316,6 @@ def test_households_with_many_rows_each_are_numbered():
     assert roles({"hh": [f"H{number:05d}" for number in numbers]})["hh"] == "identifier"
 
 
-def test_events_and_the_time_until_them_are_known():
-    draw = np.random.default_rng(0)
-    times, events = draw.integers(1, 4_000, 900), draw.integers(0, 2, 900)
-    assert {*roles({"time": times, "status": events}).values()} == {"quasi-identifier"}
-    assert roles({"dtime": times, "death": events, "futime": times * 0.5}) == dict.fromkeys(
-        ("dtime", "death", "futime"), "quasi-identifier"
-    )
-    assert roles({"rtime": times, "stat": events}) == {"rtime": "quasi-identifier", "stat": "quasi-identifier"}
-    assert roles({"rtime": times})["rtime"] != "quasi-identifier"
-
-
 def test_years_of_a_diagnosis_are_dates():
     years = np.random.default_rng(0).integers(1960, 1995, 900)
     assert roles({"dxyr": years, "dx": years % 7}) == {"dxyr": "quasi-identifier", "dx": "sensitive"}
@@ -376,9 +335,3 @@ def test_a_name_that_starts_with_age_holds_ages_if_its_values_can_be():
 def test_an_id_with_several_rows_tells_whose_they_are():
     assert roles({"id": np.repeat(np.arange(300), 3)}) == {"id": "person"}
     assert roles({"id": np.arange(300)}) == {"id": "identifier"}
-
-
-def test_the_sex_of_the_children_is_no_sexual_life():
-    codes = np.random.default_rng(0).integers(0, 2, 900)
-    assert roles({"samesex": codes, "boys2": codes[::-1]})["samesex"] == "quasi-identifier"
-    assert roles({"samesex": codes, "age": codes + 30})["samesex"] == "sensitive"

@@ -10,6 +10,7 @@ from typing import ClassVar, Literal, get_args
 from incrowd.results import Result
 from incrowd.tables.roles.column_facts import ColumnFacts, has_gaps
 from incrowd.tables.roles.direct_identifiers import find_codes, find_direct_identifier, open_sets
+from incrowd.tables.roles.evidence import answer
 from incrowd.tables.roles.names import NameEvidence, topics, word_list, words_of
 from incrowd.tables.roles.unread_values import UnreadValues, find_unread_values
 from incrowd.tables.roles.values import (
@@ -62,11 +63,12 @@ class SuggestedRole(Result):
         exact: a day of birth, or a place that few people share, which others know.
         unread: for a text column that is mostly dates or numbers, the reason why it is text.
         names_people: its cells name people, whatever its name: as a quasi-identifier it would name them in sets too.
+        found_in: where its topic was found: a codebook, a word or a part of its name, a sentence, its cells.
 
     The role "other" with low confidence means that nothing was found: a person must decide.
     """
 
-    _hidden: ClassVar[frozenset[str]] = frozenset({"unread", "names_people"})
+    _hidden: ClassVar[frozenset[str]] = frozenset({"unread", "names_people", "found_in"})
     _derived: ClassVar[tuple[str, ...]] = ("known", "sensitive", "guess")
 
     column: str
@@ -84,16 +86,17 @@ class SuggestedRole(Result):
     exact: bool = False
     unread: UnreadValues | None = None
     names_people: bool = False
+    found_in: str = "cells"
 
     @property
     def known(self) -> bool | None:
         """Whether somebody outside can know it about a person; None if too little says so."""
-        return self._answer("quasi-identifier", or_also=False)
+        return self._answer("known")
 
     @property
     def sensitive(self) -> bool | None:
         """Whether it would harm somebody if it were learned; None if too little says so."""
-        return self._answer("sensitive", or_also=True)
+        return self._answer("sensitive")
 
     @property
     def guess(self) -> str:
@@ -106,13 +109,18 @@ class SuggestedRole(Result):
             return "neither" if self.sensitive is False else "sensitive"
         return "known" if self.sensitive is False else "both"
 
-    def _answer(self, role: str, *, or_also: bool) -> bool | None:
-        """The answer to the question that is about a role; a no needs evidence that leaves no doubt."""
-        if self.role not in ("quasi-identifier", "sensitive", "other") or self.confidence == "low":
+    def _answer(self, question: str) -> bool | None:
+        """The answer to one of the two questions, if evidence of this kind was right often enough."""
+        if self.role not in ("quasi-identifier", "sensitive"):
             return None
-        if self.role == role or (or_also and self.also == role):
-            return True
-        return False if self.confidence == "high" and self.also != role else None
+        return answer(question, self.found_in, self.role, self.also)
+
+
+def without_weak_evidence(one: SuggestedRole) -> SuggestedRole:
+    """The suggestion, or none where evidence of its kind was right too seldom to say anything."""
+    if one.role not in ("quasi-identifier", "sensitive") or one.known or one.sensitive:
+        return one
+    return replace(one, role="other", topic="", also="", reason=NOTHING, confidence="low")
 
 
 def describe_role(
@@ -173,7 +181,8 @@ def _suggest_indirectly(
         return describe_role(facts, weight.role, weight.reason, weight.confidence, topic)
     for one in evidence:
         if suggested := _by_name(facts, one, only=len(evidence) == 1):
-            return suggested if suggested.also else replace(suggested, also=_sensitive_too(suggested, evidence))
+            also = suggested.also or _sensitive_too(suggested, evidence)
+            return replace(suggested, also=also, found_in=one.found_in)
     if weight is not None:
         return describe_role(facts, weight.role, weight.reason, weight.confidence, "weight")
     return _by_values(facts)
@@ -192,12 +201,7 @@ def _by_name(facts: ColumnFacts, evidence: NameEvidence, *, only: bool) -> Sugge
         return None
     source = f"the codebook of {evidence.how}" if evidence.by_codebook else "its name"
     says = f"{source} says that it holds {topic.meaning}"
-    if topic.name == "housing" and words_of(facts.name) == "tenure" and facts.low is not None and facts.distinct > 8:
-        topic = topics()["employment"]  # kinds of tenure of a dwelling are few
-        says = f"{source} and its many numbers say how long somebody has been in a job, or somewhere else"
-    confidence = "high" if evidence.sure else "low" if evidence.how == "stem" else "medium"
-    if topic.name == "area" and words_of(facts.name) in word_list("names", "many_areas") and _is_yes_or_no(facts):
-        return None
+    confidence = "high" if evidence.sure else "low" if evidence.how in ("stem", "sentence") else "medium"
     if topic.name == "household" and _has_decimals(facts):
         if not only:  # `childHeight`: the other topic of the name tells what was measured
             return None
@@ -275,10 +279,6 @@ def _are_years(facts: ColumnFacts) -> bool:
     """True if all whole numbers are years: of a diagnosis, of an arrest."""
     low, high = facts.low or 0.0, facts.high or 0.0
     return facts.whole and facts.distinct >= _YEARS and low >= 1_880 and high <= 2_100
-
-
-def _is_yes_or_no(facts: ColumnFacts) -> bool:
-    return facts.distinct <= 2 and facts.low is not None and (facts.low, facts.high) == (0, 1)
 
 
 def _has_decimals(facts: ColumnFacts) -> bool:

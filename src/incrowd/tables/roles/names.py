@@ -18,7 +18,8 @@ _SPECIAL_LETTERS = str.maketrans({"ß": "ss", "ł": "l", "Ł": "L", "ø": "o", "
 
 _LONG = 5  # letters of a word, at least, that is recognised by its consonants
 
-_UNSURE = ("part", "unrecognised codebook", "stem")
+_UNSURE = ("part", "unrecognised codebook", "stem", "sentence")
+_LONGEST_NAME = 6  # words of a name; more are a sentence, such as a question, whose words say less
 _COUNTED = re.compile(r"(?:has|is|any|count|counts|number of|no of|nr of|(?:num|n)(?= .*[^s]s$)) ")
 
 
@@ -49,7 +50,8 @@ class Topic:
 class NameEvidence:
     """A topic of a name and the strength of the evidence: a codebook, a phrase, a word, or a part of a word.
 
-    `how` is "phrase", "word", "part", "unrecognised codebook", "stem", or the title of a recognised codebook.
+    `how` is "phrase", "word", "part", "unrecognised codebook", "stem", "sentence", or the title of a recognised
+    codebook.
     """
 
     topic: str
@@ -62,6 +64,11 @@ class NameEvidence:
     @property
     def by_codebook(self) -> bool:
         return self.how not in {"phrase", "word", *_UNSURE}
+
+    @property
+    def found_in(self) -> str:
+        """Where it was found, in a word."""
+        return "codebook" if self.by_codebook else "word" if self.sure else self.how
 
 
 @lru_cache(maxsize=1024)
@@ -105,6 +112,8 @@ def find_topics(name: str, codebooks: Sequence[str] = ()) -> list[NameEvidence]:
         evidence += [NameEvidence(topic, "unrecognised codebook") for topic in _in_any_codebook(name.lower())]
     if not evidence:
         evidence += [NameEvidence(topic, "stem") for topic in (*_by_stems(words), *_by_consonants(words))]
+    if len(words.split()) > _LONGEST_NAME:
+        evidence = [NameEvidence(one.topic, "sentence") for one in evidence if not one.by_codebook]
     return [one for one in evidence if one.topic not in _CONTACTS or _is_about_people(words, one.topic)]
 
 

@@ -7,17 +7,11 @@ from dataclasses import replace
 
 from incrowd.tables.roles.column_facts import count_distinct_rows
 from incrowd.tables.roles.column_role import NOTHING, NUMBERS_OF, SuggestedRole
-from incrowd.tables.roles.names import find_topics, word_list, word_pattern, words_of
+from incrowd.tables.roles.names import find_topics
 from incrowd.tables.roles.weights import WeightEvidence
 from incrowd.tables.table import Table
 
 _WITHIN = "it numbers people within households: with the household's number it names a person"
-_GRADED = "its name and few values, beside columns about health, say that it holds grades of an illness"
-_EVENT = "its name, beside a column of an event or of a time, says an event or the time until then"
-_OF_CHILDREN = "its name, beside columns of boys and girls, says whether the children have one sex"
-_GRADES = 5  # grades of an illness, at most; schools have more
-_OF_BODIES = {"diagnosis", "drug", "test result", "health", "death"}
-_OF_SCHOOLS = {"education", "scores", "employer or institution"}
 _BY_VALUES_ONLY = 5  # the rank of a weight that was found by its values alone; see `find_weight`
 _FEW = 60  # distinct values, up to which a column is codes or answers to choose from
 _MANY_RECORDS = 50  # records for each value, above which a person column is doubtful
@@ -53,67 +47,6 @@ def prefer_numbers_by_name(roles: Sequence[SuggestedRole]) -> list[SuggestedRole
         else one
         for one in roles
     ]
-
-
-def find_graded_illness(roles: Sequence[SuggestedRole]) -> list[SuggestedRole]:
-    """Take a `grade` of few values for that of a tumour if other columns are about bodies, and none about schools."""
-
-    def is_grade(one: SuggestedRole) -> bool:
-        named = words_of(one.column) in word_list("names", "graded_illness")
-        return one.topic == "education" and named and one.distinct <= _GRADES
-
-    about_schools = any(one.topic in _OF_SCHOOLS and not is_grade(one) for one in roles)
-    if about_schools or sum(one.topic in _OF_BODIES for one in roles) < 2:
-        return list(roles)
-    return [
-        replace(one, role="sensitive", topic="diagnosis", reason=_GRADED, confidence="medium", also="quasi-identifier")
-        if is_grade(one)
-        else one
-        for one in roles
-    ]
-
-
-def find_sex_of_children(roles: Sequence[SuggestedRole]) -> list[SuggestedRole]:
-    """Take `samesex` for the sex of the children, beside columns of boys and girls."""
-    children = word_list("names", "boys_and_girls")
-    if not any({*words_of(one.column).split()} & children for one in roles):
-        return list(roles)
-    return [
-        replace(one, role="quasi-identifier", topic="household", reason=_OF_CHILDREN, confidence="medium")
-        if words_of(one.column).replace(" ", "") == "samesex"
-        else one
-        for one in roles
-    ]
-
-
-def find_events(roles: Sequence[SuggestedRole]) -> list[SuggestedRole]:
-    """Take a `status` and a `time` for an event and the time until then, if both or a death are there."""
-    are_pair = all(any(_is_open(one) and says(one) for one in roles) for says in (_is_event, _is_duration))
-    if not are_pair and not any(one.topic in {"death", "follow-up"} for one in roles):
-        return list(roles)
-    return [
-        replace(one, role="quasi-identifier", topic="follow-up", also="sensitive", reason=_EVENT, confidence="low")
-        if _is_open(one) and (_is_event(one) or _is_duration(one))
-        else one
-        for one in roles
-    ]
-
-
-def _is_open(one: SuggestedRole) -> bool:
-    """True if nothing was found, or only values like those of numbers, as of times until an event in a small table."""
-    all_differ = one.topic == "record number" and one.confidence == "medium"
-    repeat = one.role == "person" and one.confidence == "low"
-    return (one.role == "other" and not one.topic) or ((all_differ or repeat) and _is_duration(one))
-
-
-def _is_event(one: SuggestedRole) -> bool:
-    named = word_pattern("names", "events").search(words_of(one.column))
-    return named is not None and one.distinct <= _GRADES and one.kind != "nested"
-
-
-def _is_duration(one: SuggestedRole) -> bool:
-    named = word_pattern("names", "durations").search(words_of(one.column))
-    return named is not None and one.distinct > _FEW and one.kind in {"integer", "number"}
 
 
 def find_household_numbers(table: Table, roles: Sequence[SuggestedRole]) -> list[SuggestedRole]:

@@ -7,18 +7,14 @@ from weakref import WeakKeyDictionary
 
 from incrowd.tables.read import TableLike, read_table
 from incrowd.tables.roles.column_facts import ColumnFacts, look_at_columns
-from incrowd.tables.roles.column_role import SuggestedRole, describe_role, suggest_role
-from incrowd.tables.roles.computed_columns import follow_known_columns
+from incrowd.tables.roles.column_role import SuggestedRole, describe_role, suggest_role, without_weak_evidence
 from incrowd.tables.roles.mixed_groups import doubt_mixed_groups
 from incrowd.tables.roles.names import NameEvidence, find_topics, recognise_codebooks
 from incrowd.tables.roles.revise_roles import (
     choose_main_weight,
     doubt_long_records,
-    find_events,
-    find_graded_illness,
     find_household_numbers,
     find_numbers_within_households,
-    find_sex_of_children,
     prefer_numbers_by_name,
 )
 from incrowd.tables.roles.weights import WeightEvidence, find_replicates, find_weight, measures_bodies
@@ -54,7 +50,7 @@ def suggest_roles(data: TableLike, columns: Sequence[str] | None = None) -> tupl
     wanted = tuple(table.columns if columns is None else table.require(columns))
     known = _suggested.setdefault(table, {})
     if wanted not in known:
-        known[wanted] = _suggest_all(table, wanted)
+        known[wanted] = tuple(map(without_weak_evidence, find_evidence(table, wanted)))
     return known[wanted]
 
 
@@ -76,8 +72,8 @@ def _look_at_columns(table: Table, wanted: Sequence[str]) -> list[ColumnFacts]:
     return [known[name] for name in wanted]
 
 
-def _suggest_all(table: Table, wanted: Sequence[str]) -> tuple[SuggestedRole, ...]:
-    """Suggest the role of every column by itself, then revise the roles in view of the other columns."""
+def find_evidence(table: Table, wanted: Sequence[str]) -> list[SuggestedRole]:
+    """What the evidence points to for every column, however weak it is: by itself, then in view of other columns."""
     columns = _look_at_columns(table, wanted)
     codebooks = recognise_codebooks(table.columns)
     bodies = measures_bodies(table.columns)
@@ -91,11 +87,8 @@ def _suggest_all(table: Table, wanted: Sequence[str]) -> tuple[SuggestedRole, ..
         weights.append(weight if suggested.role == "weight" else None)
         by_column.append(suggested)
     roles = prefer_numbers_by_name(choose_main_weight(by_column, weights))
-    roles = find_sex_of_children(find_events(find_graded_illness(roles)))
-    roles = find_household_numbers(table, roles)
-    roles = find_numbers_within_households(roles)
-    roles = doubt_mixed_groups(table, doubt_long_records(roles))
-    return tuple(follow_known_columns(table, roles))
+    roles = find_numbers_within_households(find_household_numbers(table, roles))
+    return doubt_mixed_groups(table, doubt_long_records(roles))
 
 
 def _weight(facts: ColumnFacts, evidence: Sequence[NameEvidence], bodies: bool) -> WeightEvidence | None:

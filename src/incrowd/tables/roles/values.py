@@ -15,7 +15,6 @@ MANY = 20  # distinct values, above which a column is not a short list of catego
 _NEARLY_ALL, _FROM_ROWS = 0.95, 100  # distinct values for each cell that name records, in a column of 100 cells or more
 _MOST = 0.9  # share of the cells that must pass a test
 _CHAPTERS = 3  # different first letters of diagnosis codes, at least; other codes have one letter before a number
-_NUMBER_OF_SOMETHING = re.compile("id|code|num|nr")  # part of an unlisted name of a number: schidkn, wardnr
 _LIVES = 50  # years from the first to the last date, from which they are births; careers are shorter
 _SHARE_A_PLACE = 20  # rows for each place, below which it is about as exact as an address
 _DENSE, _DIGITS = 10, 5  # assigned numbers: range for each distinct number, at most; or equal length, at least
@@ -157,12 +156,6 @@ def _in_numbers(facts: ColumnFacts) -> ValueEvidence | None:
         return ValueEvidence("quasi-identifier", "date", "its numbers are months of years, which others may know")
     if low >= 1_880 and high <= 2_100:
         return ValueEvidence("quasi-identifier", "time", "its numbers are years, which others may know")
-    common = max(Counter(facts.sample).values()) / len(facts.sample)
-    if _NUMBER_OF_SOMETHING.search(facts.name.lower()):
-        return None
-    like_ages = 0 <= low <= 25 and 60 <= high <= 112 and high != 100 and facts.distinct >= 35
-    if like_ages and facts.repeats > 3 and common < 0.1 and 15 <= (facts.mean or 0.0) <= 70:
-        return ValueEvidence("quasi-identifier", "age", "its numbers are spread as ages are, which others know", "low")
     return None
 
 
