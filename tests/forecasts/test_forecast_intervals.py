@@ -68,7 +68,7 @@ def test_intervals_of_sparse_and_robust_curves_grow_with_what_the_law_gets_wrong
 
 
 def test_the_forecast_of_a_table_is_its_population_estimate():
-    table, names = demo_table(3_200, seed=2), ["age_yrs", "sex", "patcnty"]
+    table, names = demo_table(6_000, seed=2), ["age_yrs", "sex", "patcnty"]
     found = forecast(table, [50_000, "city"], quasi_identifiers=names)
     assert found.method == "combined"
     for place, size in enumerate((50_000, 1_000_000)):

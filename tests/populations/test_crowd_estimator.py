@@ -1,6 +1,7 @@
 """The crowd model as an estimator: truth, one number everywhere, and every record's own risk."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,7 +15,8 @@ from incrowd.populations import crowd_estimator, risk_curve
 from incrowd.populations.crowd_estimator import count_growths, grow_sample, people_grown
 from incrowd.populations.crowd_growth import grow
 from incrowd.populations.crowd_model import fit_crowd_model
-from incrowd.populations.intervals import certain_limits
+from incrowd.populations.intervals import certain_limits, interval_of_crowd
+from incrowd.populations.sample import read_sample
 
 NAMES = ["town", "age", "sex", "trade"]
 
@@ -226,3 +228,62 @@ def test_no_more_people_are_unique_than_there_are_classes():
     risk = population_risk({"c0": [0, 0, 1]}, population=5_003, quasi_identifiers=["c0"])
     assert risk.population_uniques <= risk.sample_to_population * risk.population * (1 + 1e-12)
     assert risk.still_unique * risk.uniques <= risk.sample_to_population * risk.people * (1 + 1e-12)
+
+
+def heavy_tailed(people, discount, strength, seed):
+    """Values of a Pitman–Yor process: most of them occur once."""
+    draw = np.random.default_rng(seed)
+    values, counts = np.empty(people, dtype=np.int64), []
+    for person in range(people):
+        if draw.random() < (strength + discount * len(counts)) / (person + strength):
+            counts.append(0)
+            values[person] = len(counts) - 1
+        else:
+            value = values[draw.integers(person)]
+            while draw.random() * counts[value] < discount:
+                value = values[draw.integers(person)]
+            values[person] = value
+        counts[values[person]] += 1
+    return values
+
+
+def test_a_column_with_many_unseen_values_keeps_its_people_apart():
+    """Drawn people repeat values too often; the sample's own κ says by how much."""
+    agent = heavy_tailed(20_000, 0.9, 50.0, seed=1)
+    language = np.where(
+        np.random.default_rng(2).random(20_000) < 0.7, heavy_tailed(20_000, 0.4, 3.0, seed=3), agent % 40
+    )
+    everybody = {"agent": agent, "language": language}
+    sample, rows = sample_of(everybody, 1_500, 4)
+    truth = (1 / class_sizes(everybody)[rows]).mean()
+    found = population_risk(sample, population=20_000, quasi_identifiers=list(everybody))
+    assert found.sample_to_population == pytest.approx(truth, abs=0.04)
+    assert found.interval[0] <= truth <= found.interval[1]
+
+
+def test_the_drift_of_a_growth_is_that_of_its_random_parts(sampled):
+    sample, _ = sampled
+    model = fit_crowd_model(list(sample.values()))
+    grown = grow(model, 6_000, seed=(1,))
+    draw = np.random.default_rng(0)
+    parts = [grown.values[:, draw.choice(6_000, model.people, replace=False)] for _ in range(40)]
+    rarefied = np.mean([np.unique(part, axis=1).shape[1] / model.people for part in parts])
+    own = np.mean(1 / class_sizes(sample))
+    expected = np.log(own / (1 - own)) - np.log(rarefied / (1 - rarefied))
+    assert crowd_estimator._drift_of(model, grown) == pytest.approx(expected, abs=0.02)
+    designed = replace(model, clusters=np.arange(model.people))
+    assert np.isnan(crowd_estimator._drift_of(designed, grown))
+
+
+def test_an_interval_is_wide_where_estimates_disagree(sampled):
+    sample, _ = sampled
+    known = read_sample(sample, population=30_000, quasi_identifiers=NAMES)
+    crowd = grow_sample(known.crowd_model, [30_000], seed=[0])[30_000]
+
+    def width(drift, gap):
+        low, high = interval_of_crowd(0.4, known, replace(crowd, drift=drift), gap)
+        return high - low
+
+    assert width(0.0, 0.0) < width(0.2, 0.0) < width(0.2, 0.3) < width(0.2, 0.6)
+    assert width(-0.2, 0.0) == width(0.2, 0.0)
+    assert width(0.0, 0.0) < width(np.nan, 0.0) == width(np.nan, 0.5)

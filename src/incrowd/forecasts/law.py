@@ -26,6 +26,9 @@ from incrowd.wording import one_decimal, people
 
 _LARGEST_K = 100
 _SMALL_MISFIT = 0.01  # a residual of a share below this gives no warning
+# error of the law for populations of real tables, in log-odds for every e-fold beyond the measured people: half the
+# interval of correctness, and of the share of people who are unique or in small classes
+_OF_CORRECTNESS, _OF_SMALL_CLASSES = 0.25, 0.4
 
 
 def forecast_fit(
@@ -57,22 +60,27 @@ def _from_curve(
     progress("weighing what the points allow", 0.1)
     average = TailAverage.of(fit.curve, finite=fit.gamma < 0) if is_technique(fit) else None
     prediction = CurvePrediction.of(fit) if average is None else CurvePrediction(fit, (average.law,))
-    error = error_beyond(fit) if fit.curve.kind == "sparse" else 0.0
+    of_correctness, of_small_classes = _OF_CORRECTNESS, _OF_SMALL_CLASSES
+    if fit.curve.kind in ("sparse", "robust"):
+        of_correctness = of_small_classes = error_beyond(fit)
+    beyond = np.log(np.maximum(at / fit.curve.sizes[-1], 1.0))
 
-    def estimate(value: Floats, interval: Callable[[float], tuple[float, float]]) -> Estimate:
+    def estimate(value: Floats, interval: Callable[[float], tuple[float, float]], error: float) -> Estimate:
         low, high = np.array([interval(size) for size in at]).T
-        beyond = error * np.log(np.maximum(at / fit.curve.sizes[-1], 1.0))
-        return _widen(Estimate.containing(value, low, high), beyond)
+        return _widen(Estimate.containing(value, low, high), error * beyond)
 
     if average is None:
-        correctness = estimate(model.correctness(at), partial(prediction.correctness, level=level))
+        correctness = estimate(model.correctness(at), partial(prediction.correctness, level=level), of_correctness)
     else:
         correctness = estimate_technique(fit, average, at, level)
     uniqueness = None
     if has_classes:
-        uniqueness = estimate(model.uniqueness(at), partial(prediction.uniqueness, level=level))
+        uniqueness = estimate(model.uniqueness(at), partial(prediction.uniqueness, level=level), of_small_classes)
     violations = {
-        one: estimate(model.violations(at, one), partial(prediction.violations, k=one, level=level)) for one in k
+        size: estimate(
+            model.violations(at, size), partial(prediction.violations, k=size, level=level), of_small_classes
+        )
+        for size in k
     }
     h, gamma = (  # at the end of its range, an estimate may differ from the end of its interval by rounding
         Parameter(value, min(low, value), max(high, value))
@@ -104,12 +112,13 @@ def _from_class_sizes(
         return Estimate.containing(*rows.T)
 
     right, alone = _exact_shares(sizes, at[inside])
-    correctness = estimate(right, SamplePrediction.correctness)
-    uniqueness = estimate(alone, SamplePrediction.uniqueness)
-    violations = {
-        one: estimate([share_below(sizes, int(size), one) for size in at[inside]], SamplePrediction.violations, k=one)
-        for one in k
-    }
+    beyond = np.log(np.maximum(at / sizes.people, 1.0))
+    correctness = _widen(estimate(right, SamplePrediction.correctness), _OF_CORRECTNESS * beyond)
+    uniqueness = _widen(estimate(alone, SamplePrediction.uniqueness), _OF_SMALL_CLASSES * beyond)
+    violations = {}
+    for size in k:
+        exact = [share_below(sizes, int(part), size) for part in at[inside]]
+        violations[size] = _widen(estimate(exact, SamplePrediction.violations, k=size), _OF_SMALL_CLASSES * beyond)
     # the fit uses the published prior and the interval a weaker one, so the interval may not contain the fit
     ends = {
         name: [one.posterior.interval(getattr(one.posterior, name), level) for one in both] for name in ("h", "gamma")
@@ -130,7 +139,8 @@ def _widen(estimate: Estimate, half: Floats) -> Estimate:
         logit(np.clip(one, 1e-15, 1.0 - 1e-15)) for one in (estimate.value, estimate.low, estimate.high)
     )
     ends = expit(middle - np.hypot(middle - low, half)), expit(middle + np.hypot(high - middle, half))
-    return Estimate.containing(estimate.value, np.minimum(ends[0], estimate.low), np.maximum(ends[1], estimate.high))
+    low = np.where(half > 0.0, np.minimum(ends[0], estimate.low), estimate.low)
+    return Estimate(estimate.value, low, np.where(half > 0.0, np.maximum(ends[1], estimate.high), estimate.high))
 
 
 def _exact_shares(sizes: ClassSizes, at: Floats) -> tuple[Floats, Floats]:

@@ -22,6 +22,8 @@ from incrowd.special import Floats
 from incrowd.tables import TableLike, read_table
 from incrowd.wording import whole
 
+_MOST_DRAWN = 1_000_000  # synthetic people drawn for the requested populations; larger ones are extrapolated
+
 
 def forecast_table(
     data: TableLike,
@@ -88,9 +90,9 @@ def forecast_table(
     fit = _law_of(sample)
     law = _law_at(fit, *settle_populations(at, populations or {}), k, seed=seed)
     wanted = sorted({*forecast_sizes(people, drawn_from), *(int(size) for size in law.at if size > people)})
-    risks = estimate_risks(
-        sample, wanted, seed=seed, drawn=max(drawn_from or 0, 4 * people), progress=part(progress, 0.0, 1.0)
-    )
+    within_reach = [int(size) for size in law.at if size <= _MOST_DRAWN]
+    drawn = max(drawn_from or 0, 4 * people, *within_reach, 0)
+    risks = estimate_risks(sample, wanted, seed=seed, drawn=drawn, progress=part(progress, 0.0, 1.0))
     beyond = forecast_from_risks(sample, risks, seed=seed)
     within = [size for size in round_sizes(people) if size < people]
     curve = beyond

@@ -22,7 +22,7 @@ from incrowd.special import Floats
 
 _HELD_OUT = 0.1  # the part of the largest size up to which the model may look
 _HELD_OUT_PARTS = (0.1, 0.3)
-_ERROR_SEEN, _ERROR_UNSEEN = 2.5, 0.2
+_ERRORS = {"sparse": (2.5, 0.2), "robust": (1.55, 0.125)}
 _RANKS = 200
 
 
@@ -66,13 +66,13 @@ def hold_out(fit: ClassSizeFit | CurveFit, *, seed: int = 0) -> HoldOut:
 
 
 def error_beyond(fit: CurveFit) -> float:
-    """Error of the law in log odds for every e-fold beyond the largest size of a sparse curve.
+    """Error of the law in log odds for every e-fold beyond the largest size of a sparse or robust curve.
 
     Such curves are not made of classes, and the law holds for them only approximately. Held-out sizes measure the
     error: fits to a tenth and to three tenths of the largest size miss it by a root mean square of r for every e-fold.
     Half an interval is a multiple of r, plus a constant for errors that the held-out sizes do not show. The two
-    constants were set so that intervals contain 95 % of the truths, on sub-galleries of two tables of purchases and
-    visits.
+    constants of each kind were set so that intervals contain 95 % of the truths, on sub-galleries of two tables of
+    purchases and visits (sparse) and of simulated vectors (robust).
     """
     rates = []
     for part in _HELD_OUT_PARTS:
@@ -84,7 +84,8 @@ def error_beyond(fit: CurveFit) -> float:
             odds = logit(np.clip([check.measured, check.forecast], 1e-9, 1.0 - 1e-9))
             rates.append(float(odds[0] - odds[1]) / np.log(check.size / check.seen))
     seen = float(np.sqrt(np.mean(np.square(rates)))) if rates else 0.0
-    return float(np.hypot(_ERROR_SEEN * seen, _ERROR_UNSEEN))
+    multiple, unseen = _ERRORS[fit.curve.kind]
+    return float(np.hypot(multiple * seen, unseen))
 
 
 def part_of_curve(fit: CurveFit, seen: float = _HELD_OUT) -> tuple[Curve, int]:

@@ -33,6 +33,7 @@ from incrowd.errors import UnsupportedError
 from incrowd.populations.design import Design
 
 _DISCOUNTS = np.array([0.0, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9])
+_MARGIN_DISCOUNTS = np.append(_DISCOUNTS, 0.97)  # of most values of a column there may be one record
 _STRENGTHS = np.array([0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 1000.0])
 _MARGIN_STRENGTHS = np.array([1e-4, 1e-2, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 1000.0, 1e4])
 _PARENTS = 2  # largest number of selected columns in a context, besides the context of all earlier columns
@@ -268,7 +269,7 @@ def _fit_margin(codes: Codes, some: NDArray[np.int64], clusters: Clusters) -> tu
         return probability
 
     best = max(
-        ((d, theta) for d in _DISCOUNTS[:-1] for theta in _MARGIN_STRENGTHS),
+        ((d, theta) for d in _MARGIN_DISCOUNTS for theta in _MARGIN_STRENGTHS),
         key=lambda pair: float(np.log(np.maximum(chances(*pair, *of_kinds), 1e-300))[kind].sum()),
     )
     return float(best[0]), float(best[1]), chances(*best, *counted)
