@@ -113,6 +113,10 @@ def encode_tables(tables: Sequence[Table], names: Sequence[str]) -> EncodedTable
 
 
 def _column(sides: tuple[Coded, ...]) -> ScaledColumn:
+    if pa.types.is_boolean(sides[0].values.type):
+        people = {side.values.type for side in (sides[0], *sides[2:])}
+        unread = read_labels(sides[1].values, sides[0].values).unread
+        return _set_column(sides) if len(people) == 1 and not unread.size else _text_column(sides)
     if not sides[0].has_distances:
         return _text_column(sides)
     sides = _days_if_whole(sides)
@@ -190,7 +194,7 @@ def _number_column(sides: tuple[Coded, ...], covers: Sequence[LabelCover]) -> Sc
 
 
 def _set_column(sides: tuple[Coded, ...]) -> ScaledColumn:
-    """A column of numbers that is released as sets in some table: every label is a set of ranks of numbers."""
+    """A column of numbers that is released as sets, or of truth values: every label is a set of ranks of values."""
     people = [side.values.drop_null() for side in (sides[0], *sides[2:])]
     kind = people[0].type if len({values.type for values in people}) == 1 else pa.float64()
     numbers = pa.concat_arrays([values.cast(kind) for values in people]).unique()

@@ -27,7 +27,7 @@ _PADDING = " \t\r\n\f\v"  # blanks around a member; one that begins or ends with
 _MEMBER = re.compile(_ONE_MEMBER + ",", re.DOTALL)
 _QUOTED_MEMBERS = re.compile(f"{_ONE_MEMBER}(?:,{_ONE_MEMBER})*", re.DOTALL)
 _SET = re.compile(r"\{(.*)\}", re.DOTALL)
-_PREFIX = re.compile(r"([^*]+)(\*+)")
+_PREFIX = re.compile(r"(.*[^*])(\*+)", re.DOTALL)
 _OPEN_END = pa.array(["", "*", "-inf", "-Inf", "-INF", "-∞", "inf", "Inf", "INF", "+inf", "+Inf", "+INF", "∞", "+∞"])
 _END = rf"{_NUMBER}|\d{{4}}-\d\d-\d\d"
 _PARTS = ("before", "low", "high", "after")
@@ -208,7 +208,7 @@ def split_prefixes(labels: pa.Array) -> Prefixes:
     >>> [list(part) for part in split_prefixes(pa.array(["937**", "*", None, "93722"]))]
     [[0], ['937'], [2]]
     """
-    parts = pc.extract_regex(labels, r"^(?P<start>[^*]+)(?P<stars>\*+)$")
+    parts = pc.extract_regex(labels, r"^(?s:(?P<start>.*[^*]))(?P<stars>\*+)$")
     places = np.flatnonzero(parts.is_valid().to_numpy(zero_copy_only=False))
     starts, stars = (parts.field(name).take(pa.array(places)).to_pylist() for name in ("start", "stars"))
     return Prefixes(places, starts, [len(text) for text in stars])
