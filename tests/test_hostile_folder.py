@@ -99,6 +99,7 @@ QI = ["--qi", "age,sex"]
 VERBS = [
     ["assess", "people.csv", *QI, "--other", "pay", "--json"],
     ["assess", "people.csv", *QI, "--no-protection", "--html", "out.html"],
+    ["judge", "people.csv", *QI, "--other", "pay", "--question", "judged.toml"],
     ["profile", "people.csv"],
     ["measure", "people.csv", *QI, "--sensitive", "pay"],
     ["check", "people.csv", *QI, "--min-k", "2", "--recipient", "restricted"],

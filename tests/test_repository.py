@@ -56,7 +56,17 @@ def test_the_workflow_calls_targets_that_exist_on_three_systems_and_four_pythons
     called = [word for step in steps for word in step.get("run", "").split()[1:] if "=" not in word]
     assert called
     assert set(called) <= set(targets)
-    assert all(re.search(r"@v\d+\.\d+\.\d+$", step["uses"]) for step in steps if "uses" in step)
+
+
+@pytest.mark.parametrize("name", ["ci.yml", "codeql.yml", "attest.yml"])
+def test_an_action_is_pinned_by_the_hash_of_its_content(name):
+    workflow = load(f".github/workflows/{name}")
+    actions = [step["uses"] for job in workflow["jobs"].values() for step in job["steps"] if "uses" in step]
+    assert actions
+    assert all(re.search(r"@[0-9a-f]{40}$", action) for action in actions)
+    text = (ROOT / f".github/workflows/{name}").read_text(encoding="utf-8")
+    assert all(re.search(rf"{re.escape(action)} # v\d+\.\d+\.\d+$", text, flags=re.MULTILINE) for action in actions)
+    assert workflow["permissions"] == {"contents": "read"}
 
 
 def test_the_locks_hold_each_package_once_with_hashes_and_no_address():

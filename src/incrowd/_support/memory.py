@@ -18,7 +18,8 @@ _UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2*
 _SHARE = 0.75
 BUFFERS = 120_000_000
 """Bytes that engines and buffers may take above the memory limit."""
-_LIBRARIES = 200_000_000  # bytes of a process that has loaded the libraries and does nothing
+LIBRARIES = 200_000_000
+"""Bytes of a process that has loaded the libraries and does nothing."""
 _SMALLEST, _LARGEST = 50_000_000, 10**15
 _NO_ROOM = re.compile("map segment|shared object|thread|allocate", re.IGNORECASE)  # what libraries say without memory
 _LEAST_ADDRESS_SPACE = 10**9  # bytes that the libraries reserve when they are loaded, on a machine of few cores
@@ -141,7 +142,7 @@ def default_memory() -> int:
     """
     limit = _limit_of_container()
     if limit is not None:
-        return int(max(_SMALLEST, min(limit * _SHARE, limit - _LIBRARIES - BUFFERS)))
+        return int(max(_SMALLEST, min(limit * _SHARE, limit - LIBRARIES - BUFFERS)))
     return int(_physical_memory() * _SHARE)
 
 

@@ -12,6 +12,7 @@ import typer
 
 from incrowd._support.addresses import DATABASES, masked, scheme_of
 from incrowd._support.memory import is_limited_by_container, return_freed_memory
+from incrowd._support.watched_memory import watched_memory
 from incrowd.assessment.question import READING
 from incrowd.cli import terminal
 from incrowd.cli.command_files import Input
@@ -86,8 +87,9 @@ def _add_reading_options(
         reading = {name: given.pop(name) for name in options}
         if reading["memory"] is not None or is_limited_by_container():
             return_freed_memory()
-        open_paths(given, reading)
-        command(**given)
+        with watched_memory(reading["memory"]):
+            open_paths(given, reading)
+            command(**given)
 
     add_options(with_tables, {name: (kind, False if name in _SWITCHES else None) for name, kind in options.items()})
     parameters = [
