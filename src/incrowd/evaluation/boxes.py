@@ -3,13 +3,13 @@
 This is the worst case (maths.md, section 4, after Sánchez et al.): the true value in a range is assumed to be one that
 no other record's range covers. Records with equal boxes are never unique, so only boxes of single records are searched.
 
-For a masked table without its original, the domain of a column consists of the values in its labels.
+For a masked table without its original, the domain of a column consists of the values in its labels, and of limits.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, NamedTuple
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from incrowd._support.distinct import first_places
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded, class_numbers, encode, pack
+from incrowd.errors import InputError
 from incrowd.evaluation.labels import LabelMeanings, read_labels
 from incrowd.protection.recoding import as_text
 from incrowd.tables import Anything, Choice, Interval, Prefix, TableLike, parse_generalised, read_table
@@ -251,7 +252,13 @@ def _packed(atoms: list[_Atoms]) -> _Packed:
     return _Packed(low, high, np.concatenate(bits) if bits else np.zeros(1, dtype=np.uint64), words, offset)
 
 
-def count_fitting_uniques(data: TableLike, *, quasi_identifiers: Sequence[str], progress: Progress = silent) -> Uniques:
+def count_fitting_uniques(
+    data: TableLike,
+    *,
+    quasi_identifiers: Sequence[str],
+    domains: Mapping[str, tuple[float, float]] | None = None,
+    progress: Progress = silent,
+) -> Uniques:
     """Count the records of a masked table that are unique by the fit rule (proper-anonymization paper, eq. 1).
 
     Ranges, sets, prefixes and wildcards represent all values that they cover. A record is unique if one of its possible
@@ -260,21 +267,30 @@ def count_fitting_uniques(data: TableLike, *, quasi_identifiers: Sequence[str], 
     Args:
         data: the masked table: a file's path, a frame or a `Table`.
         quasi_identifiers: the columns that an attacker may know.
+        domains: the smallest and the largest value that a column of numbers can have; its wildcards cover these too.
         progress: callback that receives the current step and the share done.
 
     Returns:
         The number of unique records, and how many of them are undecided.
 
     Raises:
-        InputError: a column is missing.
+        InputError: a column is missing, or a domain is that of no column of numbers.
 
+    >>> ages = {"age": ["*", "[30;40]"]}
+    >>> count_fitting_uniques(ages, quasi_identifiers=["age"], domains={"age": (0, 85)}).unique
+    1
     >>> count_fitting_uniques({"age": ["26", "[24;28]", "24", "[25;27]", "28"]}, quasi_identifiers=["age"]).unique
     0
     """
     table = read_table(data)
     names = table.require(quasi_identifiers, "quasi-identifiers")
-    columns = encode(table, names)
-    return unique_records([read_labels(_domain(column), column) for column in columns], progress)
+    limits = domains or {}
+    for name in limits:
+        if name not in names:
+            raise InputError(f"a domain of {name!r}, which is no quasi-identifier here")
+    return unique_records(
+        [read_labels(_domain(column, limits.get(column.name)), column) for column in encode(table, names)], progress
+    )
 
 
 def generalised_columns(data: TableLike, names: Sequence[str]) -> list[str]:
@@ -294,10 +310,15 @@ def _labels(column: Coded) -> list[str]:
     return [text for text in as_text(column.values).to_pylist() if text is not None]
 
 
-def _domain(column: Coded) -> Coded:
-    """The values that a column's labels name: plain ones, ends of ranges and of prefixes, members of sets."""
+def _domain(column: Coded, limits: tuple[float, float] | None = None) -> Coded:
+    """The values that a column's labels name (plain ones, ends of ranges and prefixes, members of sets), and limits."""
     seen: list[Any] = [value for label in _labels(column) for value in _values(label)]
+    if limits is not None and not limits[0] <= limits[1]:
+        raise InputError(f"the domain of {column.name!r} must have its smallest value first")
+    seen.extend(limits or ())
     numbers = _numbers(seen)
+    if limits is not None and numbers is None:
+        raise InputError(f"a domain of {column.name!r}, whose labels are no numbers; leave it out")
     values = numbers if numbers is not None else [str(value) for value in seen]
     if column.has_null:
         values.append(None)
