@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.cli.running import run
 from tests.protection.plain import covers
 
-from incrowd import measure
+from incrowd import InputError, measure
 from incrowd.evaluation import count_fitting_uniques, generalised_columns
 
 AGES = st.one_of(
@@ -84,3 +84,13 @@ def test_the_command_line_says_both(tmp_path, capsys):
     code, _, err = run(capsys, "measure", file, "--qi", "age")
     assert code == 0
     assert "masked values in age are counted as they are written" in " ".join(err.split())
+
+
+def test_a_wildcard_covers_a_domain_that_is_named():
+    table = {"age": ["*", "[30;40]"], "town": ["a", "a"]}
+    assert count_fitting_uniques(table, quasi_identifiers=["age"]).unique == 0
+    assert count_fitting_uniques(table, quasi_identifiers=["age"], domains={"age": (0, 85)}).unique == 1
+    assert count_fitting_uniques(table, quasi_identifiers=["age"], domains={"age": (30, 40)}).unique == 0
+    for domains in ({"age": (85, 0)}, {"town": (0, 85)}, {"zip": (0, 1)}):
+        with pytest.raises(InputError, match="domain"):
+            count_fitting_uniques(table, quasi_identifiers=["age", "town"], domains=domains)

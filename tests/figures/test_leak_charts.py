@@ -5,7 +5,7 @@ import json
 import pytest
 
 from incrowd import InputError
-from incrowd.figures.leak_charts import against_leak, against_targets, single_risks
+from incrowd.figures.leak_charts import LeakOfRelease, against_detail, against_leak, against_targets, single_risks
 from incrowd.figures.theme import save
 from incrowd.leaks import leak_risk_uniform, simulate_leak, uniform_sizes
 
@@ -58,3 +58,13 @@ def test_thresholds_are_named_only_for_one_target():
     assert "9%: the highest accepted" in drawn
     assert "restricted" not in drawn
     assert '"tickMinStep": 1' in drawn
+
+
+def test_what_a_leak_tells_stands_against_the_detail_that_is_kept(tmp_path):
+    releases = [LeakOfRelease(10, 0.6, 0.05, 0.01), LeakOfRelease(2, 0.9, 0.3, 0.02), LeakOfRelease(5, 0.7, 0.1)]
+    save(against_detail(releases), tmp_path / "worth.svg")
+    drawn = (tmp_path / "worth.svg").read_text(encoding="utf-8")
+    for text in ("k = 2", "k = 10", "a secret is learnt", "Detail kept"):
+        assert text in drawn
+    with pytest.raises(InputError, match="two or more k"):
+        against_detail(releases[:1])

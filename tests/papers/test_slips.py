@@ -17,7 +17,7 @@ from papers.proper_anonymization.worked_tables import (
     reproduce_worked_tables,
     table_s6_as_printed,
 )
-from papers.scaling_law.slips import FREQUENCIES, correctness_as_printed, known_correctness_as_printed
+from papers.scaling_law.slips import FREQUENCIES, correctness_as_printed, known_correctness_as_printed, pooled_error
 from papers.scaling_law.slips import reproduce_slips as scaling_slips
 
 from incrowd import evaluate, measure, protect
@@ -166,3 +166,9 @@ def test_every_slip_stands_on_its_page():
     for table in told.values():
         assert all(row.ours != row.paper for row in table.rows if row.quantity != "the same where everybody leaks")
     assert len(LEAKED_PATIENTS) == 3
+
+
+@pytest.mark.paper("scaling-law", "Table 1")
+def test_the_error_of_the_introduction_is_that_of_exact_matching_alone():
+    assert pooled_error(0.1) == pytest.approx(0.0598, abs=1e-4)
+    assert pooled_error(0.1) > 0.051 + 0.005  # the introduction gives 5.1 p.p. for all kinds together

@@ -44,6 +44,9 @@ def measure_table(
     fit: Annotated[
         bool, Option("--fit", help="Masked values: also count who is unique by the values that ranges and * cover.")
     ] = False,
+    domain: Annotated[
+        list[str] | None, Option(help="With --fit: values that a column can have, age=0:85; * covers them too.")
+    ] = None,
     item: Annotated[str | None, Option(help="Instead: sets of items of a person (--person), k^m-anonymity.")] = None,
     known: Annotated[int, Option(min=1, help="With --item: how many items an attacker knows.")] = 2,
     records: Annotated[
@@ -57,6 +60,9 @@ def measure_table(
     from incrowd.backends.class_size_writer import check_name
     from incrowd.classes import write_class_sizes
 
+    if domain and not fit:
+        raise InputError("--domain says what * covers when --fit counts; add --fit")
+    domains = dict(_read_domain(text) for text in domain or [])
     if item is not None:
         _measure_items(table, person, item, known, min_k, json=json)
         return
@@ -84,7 +90,9 @@ def measure_table(
             else measures.household_risk(
                 table, household=household, quasi_identifiers=columns, relationship=relationship
             ),
-            evaluation.count_fitting_uniques(table, quasi_identifiers=columns, progress=progress) if fit else None,
+            evaluation.count_fitting_uniques(table, quasi_identifiers=columns, domains=domains, progress=progress)
+            if fit
+            else None,
         )
         if place is not None:
             progress("writing the class size of every record", 0.95)
@@ -102,6 +110,20 @@ def measure_table(
         if place is not None:
             terminal.line(f"The size of every record's class is in {masked(str(place))}, in the column class_size.")
     options.exit_over_threshold(*_crossed(answer.measurement, min_k, max_risk))
+
+
+def _read_domain(text: str) -> tuple[str, tuple[float, float]]:
+    """A column, and the smallest and the largest value that it can have.
+
+    >>> _read_domain("age=0:85")
+    ('age', (0.0, 85.0))
+    """
+    name, _, limits = text.rpartition("=")
+    low, _, high = limits.partition(":")
+    try:
+        return name, (float(low), float(high))
+    except ValueError:
+        raise InputError(f"cannot read the domain {text!r}; write --domain age=0:85") from None
 
 
 def _note_mixed_groups(table: Table, person: str) -> None:

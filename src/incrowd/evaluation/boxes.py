@@ -3,12 +3,12 @@
 This is the worst case (maths.md, section 4, after Sánchez et al.): the true value in a range is assumed to be one that
 no other record's range covers. Records with equal boxes are never unique, so only boxes of single records are searched.
 
-For a masked table without its original, the domain of a column consists of the values in its labels.
+For a masked table without its original, the domain of a column consists of the values in its labels, and of limits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from incrowd._support.distinct import first_places
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded, class_numbers, encode, pack
+from incrowd.errors import InputError
 from incrowd.evaluation.labels import LabelMeanings, read_meanings
 from incrowd.tables import TableLike, parse_generalised, read_table
 from incrowd.tables.generalised import split_prefixes, split_ranges, split_sets
@@ -247,7 +248,13 @@ def _packed(atoms: list[_Atoms]) -> _Packed:
     return _Packed(low, high, np.concatenate(bits) if bits else np.zeros(1, dtype=np.uint64), words, offset)
 
 
-def count_fitting_uniques(data: TableLike, *, quasi_identifiers: Sequence[str], progress: Progress = silent) -> Uniques:
+def count_fitting_uniques(
+    data: TableLike,
+    *,
+    quasi_identifiers: Sequence[str],
+    domains: Mapping[str, tuple[float, float]] | None = None,
+    progress: Progress = silent,
+) -> Uniques:
     """Count the records of a masked table that are unique by the fit rule (proper-anonymization paper, eq. 1).
 
     Ranges, sets, prefixes and wildcards represent all values that they cover. A record is unique if one of its possible
@@ -256,21 +263,31 @@ def count_fitting_uniques(data: TableLike, *, quasi_identifiers: Sequence[str], 
     Args:
         data: the masked table: a file's path, a frame or a `Table`.
         quasi_identifiers: the columns that an attacker may know.
+        domains: the smallest and the largest value that a column of numbers can have; its wildcards cover these too.
         progress: callback that receives the current step and the share done.
 
     Returns:
         The number of unique records, and how many of them are undecided.
 
     Raises:
-        InputError: a column is missing.
+        InputError: a column is missing, or a domain is that of no column of numbers.
 
+    >>> ages = {"age": ["*", "[30;40]"]}
+    >>> count_fitting_uniques(ages, quasi_identifiers=["age"], domains={"age": (0, 85)}).unique
+    1
     >>> count_fitting_uniques({"age": ["26", "[24;28]", "24", "[25;27]", "28"]}, quasi_identifiers=["age"]).unique
     0
     """
     table = read_table(data)
     names = table.require(quasi_identifiers, "quasi-identifiers")
+    limits = domains or {}
+    for name in limits:
+        if name not in names:
+            raise InputError(f"a domain of {name!r}, which is no quasi-identifier here")
     columns = encode(table, names)
-    return unique_records([read_meanings(_domain(column), column) for column in columns], progress)
+    return unique_records(
+        [read_meanings(_domain(column, limits.get(column.name)), column) for column in columns], progress
+    )
 
 
 def generalised_columns(data: TableLike, names: Sequence[str]) -> list[str]:
@@ -290,8 +307,10 @@ def _labels(column: Coded) -> list[str]:
     return [text for text in as_text(column.values).to_pylist() if text is not None]
 
 
-def _domain(column: Coded) -> Coded:
-    """The values that a column's labels name: plain ones, ends of ranges and of prefixes, members of sets."""
+def _domain(column: Coded, limits: tuple[float, float] | None = None) -> Coded:
+    """The values that a column's labels name (plain ones, ends of ranges and prefixes, members of sets), and limits."""
+    if limits is not None and not limits[0] <= limits[1]:
+        raise InputError(f"the domain of {column.name!r} must have its smallest value first")
     labels = pa.array(_labels(column), pa.string())
     trimmed = pc.utf8_trim_whitespace(labels)
     ranges, prefixes, sets = split_ranges(trimmed), split_prefixes(trimmed), split_sets(trimmed)
@@ -303,7 +322,11 @@ def _domain(column: Coded) -> Coded:
     ends = [start + digit * hidden for start, hidden in begun for digit in "09"]
     named = pa.concat_arrays([pa.array(sets.texts, pa.string()).drop_null(), pa.array(ends, pa.string())])
     quantities = [labels.filter(pa.array(is_plain & ~is_range)), ranges.low.drop_null(), ranges.high.drop_null()]
+    if limits is not None:
+        quantities.append(pa.array([f"{limit:.17g}" for limit in limits], pa.string()))
     values = _as_quantities(pa.concat_arrays([named, *quantities]))
+    if values is None and limits is not None:
+        raise InputError(f"a domain of {column.name!r}, whose labels are no numbers; leave it out")
     if values is None:
         values = pa.concat_arrays([named, labels.filter(pa.array(is_plain))])
     if column.has_null:

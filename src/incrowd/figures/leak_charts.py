@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import altair as alt
 
@@ -188,3 +188,44 @@ def _tooltip(across: str) -> list[alt.Tooltip]:
         alt.Tooltip("probability:Q", title="chance", format=".3~g"),
         alt.Tooltip("odds:N"),
     ]
+
+
+class LeakOfRelease(NamedTuple):
+    """A release with this k: the detail it keeps (granularity), and the chances in a leak of a name and of a secret."""
+
+    k: int
+    detail: float
+    named: float
+    learnt: float | None = None
+
+
+def against_detail(releases: Sequence[LeakOfRelease]) -> Any:
+    """Draw the chances of a leak against the detail that is kept, a point for each k: where is a larger k worth it?"""
+    if len(releases) < 2:
+        raise InputError("one release has nothing to be compared with; give two or more k")
+    rows = []
+    for release in sorted(releases):
+        chances = {"a person is named": release.named, "a secret is learnt": release.learnt}
+        for what, chance in chances.items():
+            if chance is not None:
+                row = {
+                    "detail": release.detail,
+                    "chance": chance,
+                    "what": what,
+                    "k": release.k,
+                    "label": f"k = {release.k}",
+                }
+                rows.append(row)
+    base = base_chart(rows).encode(
+        x=alt.X("detail:Q", title="Detail kept", axis=alt.Axis(format="%"), scale=alt.Scale(zero=False)),
+        y=alt.Y("chance:Q", title="Chance in the leak", axis=alt.Axis(format="%")),
+        color=alt.Color("what:N", title=None, scale=alt.Scale(range=list(PALETTE))),
+        order="k:Q",
+    )
+    words = base.mark_text(align="left", dx=6, dy=-6).encode(text="label:N")
+    chart = base.mark_line() + base.mark_point(filled=True, size=50).encode(tooltip=["label:N", "what:N"]) + words
+    return with_titles(
+        chart,
+        title="Which k is worth it",
+        subtitle="a point for each k: what a leak tells, and the detail that is kept",
+    )

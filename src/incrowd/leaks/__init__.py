@@ -2,6 +2,7 @@
 
 from incrowd.leaks.distribution import NamedPeople, named_people
 from incrowd.leaks.inputs import share_of
+from incrowd.leaks.leak_of_sample import LeakOfSample, leak_of_sample
 from incrowd.leaks.leak_probability import leak_risk, leak_risk_uniform, uniform_sizes
 from incrowd.leaks.learnt_secrets import (
     LearntSecrets,
@@ -18,6 +19,7 @@ from incrowd.leaks.simulation import LeakSimulation, simulate_leak
 
 __all__ = [
     "LargestLeak",
+    "LeakOfSample",
     "LeakRisk",
     "LeakSimulation",
     "LeakTable",
@@ -27,6 +29,7 @@ __all__ = [
     "SharedSecrets",
     "SmallestK",
     "largest_leak",
+    "leak_of_sample",
     "leak_risk",
     "leak_risk_uniform",
     "leak_table",
