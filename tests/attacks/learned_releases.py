@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from incrowd.attacks.learned_attack import LearnedAttack
+from incrowd.attacks.learned_result import LearnedAttack
 from incrowd.attacks.learned_tables import attack_release_by_learning
 from incrowd.tables import read_table
 

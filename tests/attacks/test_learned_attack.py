@@ -12,7 +12,7 @@ from benchmarks.decision.independent import make_independent
 from scipy.stats import binom
 from tests.attacks.learned_releases import K, attacked, classes_of, people_of
 
-from incrowd.attacks.learned_attack import ERROR, SHARES, LearnedAttack, Look, _lower_bound
+from incrowd.attacks.learned_result import ERROR, SHARES, LearnedAttack, Look, lower_bound
 
 LIMIT = 1 / K
 
@@ -91,14 +91,14 @@ def test_a_seed_repeats_the_attack() -> None:
 @pytest.mark.parametrize(("hits", "people"), [(1, 10), (7, 10), (10, 10), (31, 200), (118, 1_000), (5, 40_000)])
 def test_lower_bounds_are_those_of_clopper_and_pearson(hits: int, people: int) -> None:
     error = ERROR / len(SHARES)
-    bound = float(_lower_bound(hits, people, error))
+    bound = float(lower_bound(hits, people, error))
     by_beta = mpmath.betainc(hits, people - hits + 1, 0, bound, regularized=True)
     assert float(by_beta) == pytest.approx(error, rel=1e-9)
     assert binom.sf(hits - 1, people, bound) == pytest.approx(error, rel=1e-9)
 
 
-def test_nobody_found_has_no_lower_bound() -> None:
-    assert float(_lower_bound(0, 100, 0.01)) == 0.0
+def test_nobody_found_has_nolower_bound() -> None:
+    assert float(lower_bound(0, 100, 0.01)) == 0.0
 
 
 @pytest.mark.parametrize("people", [10, 40, 200, 1_000])
@@ -107,7 +107,7 @@ def test_the_least_that_is_seen_is_the_first_above_the_limit(people: int) -> Non
     error = ERROR / len(SHARES)
     first = next(hits for hits in range(people + 1) if binom.sf(hits - 1, people, LIMIT) < error)
     assert attack.least_seen(LIMIT) == first / people
-    assert float(_lower_bound(first, people, error)) > LIMIT >= float(_lower_bound(first - 1, people, error))
+    assert float(lower_bound(first, people, error)) > LIMIT >= float(lower_bound(first - 1, people, error))
 
 
 def test_without_a_look_nothing_is_seen() -> None:

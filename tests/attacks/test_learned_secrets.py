@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from tests.attacks.learned_releases import attacked, classes_of, people_of, released
 
-from incrowd.attacks.learned_attack import LearntSecret
+from incrowd.attacks.learned_result import LearntSecret
 from incrowd.attacks.learned_tables import attack_release_by_learning
 from incrowd.tables import read_table
 

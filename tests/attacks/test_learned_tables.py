@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from incrowd.attacks.learned_attack import LearnedAttack
+from incrowd.attacks.learned_result import LearnedAttack
 from incrowd.attacks.learned_tables import POSITION, attack_release_by_learning
 from incrowd.tables import read_table
 

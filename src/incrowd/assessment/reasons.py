@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from incrowd.assessment.question import Question
     from incrowd.assessment.roles import Roles
     from incrowd.assessment.sections.evidence import Evidence
-    from incrowd.attacks.learned_attack import LearnedAttack, LearntSecret
+    from incrowd.attacks.learned_result import LearnedAttack, LearntSecret
     from incrowd.classes import ClassSizes
     from incrowd.measures import Measurement
     from incrowd.measures.auxiliary import Refinement

@@ -11,7 +11,8 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from incrowd._support.progress import Progress, silent
-from incrowd.attacks.learned_attack import LearnedAttack, attack_by_learning
+from incrowd.attacks.learned_attack import attack_by_learning
+from incrowd.attacks.learned_result import LearnedAttack
 from incrowd.attacks.likeness import Rows
 from incrowd.attacks.released_columns import ReleasedColumn, read_cover
 from incrowd.backends import Coded, encode

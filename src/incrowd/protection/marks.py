@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from incrowd._support.files import file_hash, read_small, written_whole
-from incrowd.attacks.learned_attack import LearnedAttack, LearntSecret, Look
+from incrowd.attacks.learned_result import LearnedAttack, LearntSecret, Look
 from incrowd.errors import InputError
 from incrowd.protection.release_log import MOST_COUNTED, ReleaseLog, read_texts, typed
 from incrowd.results import Result

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from incrowd._support.progress import Progress, part, silent
-from incrowd.attacks.learned_attack import LearnedAttack
+from incrowd.attacks.learned_result import LearnedAttack
 from incrowd.attacks.learned_tables import attack_release_by_learning
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.marks import Coding, Linkage, OriginalFacts, escape_names, read_mark, write_facts

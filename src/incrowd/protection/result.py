@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, silent
 from incrowd._support.services import provided
-from incrowd.attacks.learned_attack import LearnedAttack
+from incrowd.attacks.learned_result import LearnedAttack
 from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
 from incrowd.protection.guarantee import Guarantee

@@ -23,7 +23,7 @@ from incrowd.assessment.sections.original_evidence import (
 )
 from incrowd.assessment.sections.population import population_is_known
 from incrowd.assessment.sections.section import COUNTED, AssessmentState, Section, Statement
-from incrowd.attacks.learned_attack import LearnedAttack
+from incrowd.attacks.learned_result import LearnedAttack
 from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
 from incrowd.measures import DisclosedSecrets, count_disclosed_secrets, followed_columns

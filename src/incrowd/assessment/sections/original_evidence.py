@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from incrowd._support.progress import Progress
 from incrowd.assessment.roles import Roles
 from incrowd.assessment.sections.section import AssessmentState
-from incrowd.attacks.learned_attack import LearnedAttack
+from incrowd.attacks.learned_result import LearnedAttack
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.populations.fixed_coding import describe_overlap, overlapping_columns
 from incrowd.protection.marks import OriginalFacts, read_mark
@@ -98,7 +98,7 @@ def find_attack(
     names += [name for name in kept if name not in learned]
     measured = {secret.column for secret in attack.secrets}
     if attack.looks:
-        names += [name for name in work.roles.sensitive if name not in measured and name not in attack.known]
+        names += [name for name in work.roles.sensitive if name not in measured]
     if names:
         unanswered.append(_attacked_without(list(dict.fromkeys(names))))
     return attack
