@@ -387,7 +387,7 @@ QUESTIONS = {
     "assessment/actions.py": 1,
     "assessment/comparison.py": 1,
     "assessment/roles.py": 1,
-    "assessment/sections/original_evidence.py": 1,
+    "assessment/sections/evidence.py": 1,
     "assessment/sections/knowledge.py": 1,
     "assessment/solver.py": 1,
     "cli/measure.py": 1,

@@ -15,7 +15,6 @@ import math
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
 from typing import Any
 
 import numpy as np
@@ -25,14 +24,20 @@ from numpy.typing import NDArray
 
 from incrowd._support.distinct import first_places
 from incrowd.backends import Coded, class_numbers, encode, pack
-from incrowd.backends.arrow_columns import as_floats
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.hierarchies import Hierarchy, covered_by_labels
 from incrowd.protection.merge_classes import order_near
 from incrowd.protection.problem import Problem
+<<<<<<< HEAD
 from incrowd.protection.recoding import Grouping, as_nominal, class_labels
 from incrowd.tables import Choice, Interval, Prefix, Table, parse_generalised, read_table
 from incrowd.tables.released_values import as_days, as_text
+=======
+from incrowd.protection.recoding import Grouping, as_nominal, as_text, class_labels
+from incrowd.tables import Table, read_table
+from incrowd.tables.label_cover import LabelCover
+from incrowd.tables.labels import read_labels
+>>>>>>> labels
 
 _BLOCK = 512  # classes whose labels are compared with all values at once
 _UNLIKELY = 0.025  # probability below a two-sided 95 % interval
@@ -43,59 +48,14 @@ ClassLabels = tuple[NDArray[Any], Sequence[str | None]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Values:
-    """The distinct values of a column as text, numbers and days, to be compared with labels.
-
-    `places` maps every text (None for a null) to its indices in `texts`. A value that is no number is NaN in `numbers`,
-    and one that is no day is NaT in `days`.
-    """
-
-    texts: pa.Array
-    places: Mapping[str | None, list[int]]
-    numbers: NDArray[np.float64] | None
-    days: NDArray[np.datetime64] | None
-
-    @classmethod
-    def of(cls, column: Coded) -> _Values:
-        kind, texts = column.values.type, as_text(column.values)
-        places: dict[str | None, list[int]] = {}
-        for place, text in enumerate(texts.to_pylist()):
-            places.setdefault(text, []).append(place)
-        numbers = days = None
-        if column.has_distances and (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
-            days = as_days(column.values).to_numpy(zero_copy_only=False)
-        elif column.has_distances and not pa.types.is_temporal(kind):
-            numbers = as_floats(column.values)
-        return cls(texts, places, numbers, days)
-
-    def covered(self, label: str | None) -> NDArray[np.bool_]:
-        """Boolean mask of the values that a label covers."""
-        meaning = None if label is None else parse_generalised(label)
-        covers = np.zeros(len(self.texts), dtype=np.bool_)
-        if meaning is None or isinstance(meaning, Choice):
-            for text in [label] if meaning is None else meaning.values:
-                covers[self.places.get(text, [])] = True
-        elif isinstance(meaning, Interval):
-            values = self.days if isinstance(meaning.low, date) else self.numbers
-            if values is not None:
-                low, high = np.array([meaning.low, meaning.high], dtype=values.dtype)
-                covers = (low <= values) & (values <= high)
-        elif isinstance(meaning, Prefix):
-            for text, places in self.places.items():
-                covers[places] = text is not None and meaning.covers(text)
-        else:
-            covers[:] = True
-        return covers
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class PopulationTable:
     """The population: its distinct combinations of values, and the number of people with each.
 
-    `named` holds, by column and label of a user's hierarchy, the codes of the values that the label covers.
+    `columns` holds the distinct values of each column, and `named`, by column and label of a user's hierarchy, the
+    codes of the values that the label covers.
     """
 
-    columns: Mapping[str, _Values]
+    columns: Mapping[str, pa.Array]
     codes: NDArray[np.int64]
     people: NDArray[np.int64]
     named: Mapping[str, Mapping[str, NDArray[np.int64]]]
@@ -116,11 +76,16 @@ class PopulationTable:
         classes = labels[0][0].size
         covered = np.empty(classes, dtype=np.int64)
         limit = int(self.people.sum()) if enough is None else enough
+        covers, label_of_class = [], []
+        for name, (numbers, texts) in zip(names, labels, strict=True):
+            used, renumbered = np.unique(numbers, return_inverse=True)
+            covers.append(self._read(name, [texts[number] for number in used.tolist()]))
+            label_of_class.append(renumbered)
         for start in range(0, classes, _BLOCK):
             masks, rows = [], np.empty((min(_BLOCK, classes - start), len(names)), dtype=np.int64)
-            for index, (name, (numbers, texts)) in enumerate(zip(names, labels, strict=True)):
+            for index, (cover, numbers) in enumerate(zip(covers, label_of_class, strict=True)):
                 label_numbers, rows[:, index] = np.unique(numbers[start : start + _BLOCK], return_inverse=True)
-                masks.append(np.stack([self._covered(name, texts[number]) for number in label_numbers.tolist()]))
+                masks.append(cover.pairs(label_numbers[:, None], np.arange(cover.places.size)))
             offsets = np.cumsum([0, *(mask.size for mask in masks[:-1])])
             widths = np.array([mask.shape[1] for mask in masks])
             flat = np.concatenate([mask.ravel() for mask in masks])
@@ -129,14 +94,10 @@ class PopulationTable:
             )
         return covered
 
-    def _covered(self, name: str, label: str | None) -> NDArray[np.bool_]:
-        """Boolean mask of the values of a column that a label covers."""
-        codes = None if label is None else self.named.get(name, {}).get(label)
-        return (
-            self.columns[name].covered(label)
-            if codes is None
-            else np.isin(np.arange(len(self.columns[name].texts)), codes)
-        )
+    def _read(self, name: str, labels: Sequence[str | None]) -> LabelCover:
+        """The values of a column that each label covers; a label of no value of the population covers nobody."""
+        texts = pa.array(labels, pa.string())
+        return read_labels(texts, self.columns[name], named=self.named.get(name), missing_hides=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +176,7 @@ def read_population(data: Any, columns: Sequence[Coded], hierarchies: Mapping[st
         name: covered_by_labels([one for one in several if not one.from_values]) for name, several in levels.items()
     }
     codes = np.stack([column.codes[first].astype(np.int64) for column in coded], axis=1)
-    values = {column.name: _Values.of(column) for column in coded}
+    values = {column.name: column.values for column in coded}
     return PopulationTable(values, codes, people.astype(np.int64), named)
 
 

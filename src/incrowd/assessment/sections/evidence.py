@@ -149,7 +149,7 @@ def _refinements(work: AssessmentState, unanswered: list[Advice]) -> tuple[Refin
     try:
         return find_refinements(table, roles.quasi_identifiers, kept, person=roles.person)
     except UnsupportedError as reason:
-        if roles.generalised_quasi_identifiers:
+        if roles.generalised_quasi_identifiers or table.backend.rows_are_local:
             unanswered.append(
                 Advice(
                     f"Whether kept columns are finer forms of quasi-identifiers was not counted: {reason}", reason.hint
