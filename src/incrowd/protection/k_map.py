@@ -28,16 +28,11 @@ from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.hierarchies import Hierarchy, covered_by_labels
 from incrowd.protection.merge_classes import order_near
 from incrowd.protection.problem import Problem
-<<<<<<< HEAD
 from incrowd.protection.recoding import Grouping, as_nominal, class_labels
-from incrowd.tables import Choice, Interval, Prefix, Table, parse_generalised, read_table
-from incrowd.tables.released_values import as_days, as_text
-=======
-from incrowd.protection.recoding import Grouping, as_nominal, as_text, class_labels
 from incrowd.tables import Table, read_table
 from incrowd.tables.label_cover import LabelCover
 from incrowd.tables.labels import read_labels
->>>>>>> labels
+from incrowd.tables.released_values import as_text
 
 _BLOCK = 512  # classes whose labels are compared with all values at once
 _UNLIKELY = 0.025  # probability below a two-sided 95 % interval
