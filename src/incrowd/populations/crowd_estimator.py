@@ -46,9 +46,9 @@ EXPLANATION = Explanation(
     "process. The sample is grown by it to the population, several times, and the classes of its records are counted.",
     "The crowd model is this package's own; the process of each level: Pitman & Yor 1997.",
 )
-_REACH = 200_000  # smallest number of people that a sample is grown to, unless the population is smaller
+_REACH = 500_000  # smallest number of people that a sample is grown to, unless the population is smaller
 _TOTAL = 200_000  # number of people in all growths of one population together
-_FEWEST, _MOST = 2, 6  # number of growths
+_FEWEST, _MOST = 1, 6  # number of growths
 _TRIAL = 4  # the extrapolation is tested over the last factor of the growth
 _STEEPEST = 0.2  # largest correction by the test, in log-odds for every factor e of the population
 _ALIKE = 30  # records beyond the first of their class from which half of the drift of κ is removed
