@@ -1,5 +1,5 @@
 // The form for protecting the table.
-import { announce, api, clearProblem, make, shorten, showProblem, table } from "./app.js";
+import { api, clearProblem, make, shorten, showProblem, table } from "./app.js";
 import { startJob } from "./jobs.js";
 import { parseNumber } from "./numbers.js";
 import { allSaved, bench, changeSettings, classSize, onChange, saveAndUse } from "./bench.js";
@@ -54,7 +54,6 @@ async function canStart() {
 
 function showFittingFields() {
   document.getElementById("k-said").textContent = k.value;
-  document.dispatchEvent(new CustomEvent("class-size", { detail: Number(k.value) }));
   document.getElementById("k-help").textContent = k.value === "2" ? "Everybody looks like at least one other." : `Everybody looks like at least ${Number(k.value) - 1} others.`;
   const unused = !methodTakes("hierarchies") && Object.keys(knownColumnOptions().hierarchies).length;
   document.getElementById("method-help").textContent = method.selectedOptions[0].dataset.help + (unused ? " How columns are made coarser, as you set it, is not used." : "");
@@ -266,10 +265,4 @@ export function enableForm(protectedBefore) {
   untouched = !protectedBefore;
   if (protectedBefore) { fill(); showFittingFields(); }
   form.querySelectorAll("button").forEach((button) => { button.disabled = false; });
-}
-/** Set the class size in the form, without starting a protection. */
-export function setClassSize(size) {
-  k.value = String(size);
-  showFittingFields();
-  announce(`The form asks for classes of ${size}.`);
 }
