@@ -72,7 +72,7 @@ def test_no_word_is_broken_across_lines(capsys, monkeypatch, width):
 def test_somebody_alone_is_said_beside_a_low_average(capsys, stays):
     code, out, _ = run(capsys, "assess", stays, "--qi", "sex", "--no-protection")
     assert code == 1
-    assert "No: low on average, but not for everybody" in out
+    assert "No: somebody is found, or a secret is known" in out
     assert "1 person (0.12%)" in out
     assert "1 of them alone" in out
     assert "Do not give it to the public as it is" in out

@@ -37,7 +37,7 @@ _WORDS: Mapping[Decision, str] = {
     "within": "Yes: within the limits",
     "undecided": "Undecided: not everything is judged",
     "borderline": "Too close to call",
-    "exposed": "No: low on average, but not for everybody",
+    "exposed": "No: somebody is found, or a secret is known",
     "over": "No: the risk is too high",
 }
 YES_ON_CONDITIONS = "Yes, on conditions: within the limits"
