@@ -30,11 +30,11 @@ TailName = Literal["law", "binormal", "alarm"]
 FAR = 100.0
 """Populations beyond this multiple of the largest gallery have the forecast of each tail shown."""
 
-_ALONG = 25  # points of a grid along each axis
+_ALONG = 17  # points of a grid along each axis
 _CLOSER = 7  # times that a grid is shrunk to the points that count
 _IMPOSSIBLE = 1e-300  # the smallest probability of a count
 _NEGLIGIBLE = 12.0  # log density below the highest at which a point does not count
-_SIZES = 10  # sizes used of a curve
+_SIZES = 8  # sizes used of a curve
 _FLOORS = np.linspace(0.0, 1.0, 11) ** 2  # ε in units of the largest that is plausible
 _SMALL_GALLERY = 10  # ε can be told from other losses only if the smallest gallery has at most so many people
 _TRUSTED = 300  # probes that count in full; beyond, the square root of this times their number counts
@@ -50,6 +50,7 @@ class Form(NamedTuple):
     shortfall: Callable[[Floats, Floats], Floats]
     limits: Callable[[float], Floats]
     log_prior: Callable[[Floats], Floats]
+    along: int = _ALONG
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -171,7 +172,7 @@ def _weigh(form: Form, counts: ProbeCounts, has_floor: bool) -> WeighedTail:
     floors = plausible * _FLOORS if has_floor else np.zeros(1)
     of_floor = np.gradient(floors) / plausible if has_floor else np.ones(1)
     for _ in range(_CLOSER):
-        first, second = (np.linspace(low, high, _ALONG) for low, high in limits)
+        first, second = (np.linspace(low, high, form.along) for low, high in limits)
         points = np.stack([axis.ravel() for axis in np.meshgrid(first, second)], axis=1)
         lost = form.shortfall(points, counts.sizes)[:, None, :]
         lost = lost + floors[None, :, None] * (1.0 - lost)
@@ -180,7 +181,7 @@ def _weigh(form: Form, counts: ProbeCounts, has_floor: bool) -> WeighedTail:
         density = likelihood + np.log(of_floor) + form.log_prior(points)[:, None]
         relevant = density > density.max() - _NEGLIGIBLE
         inside = points[relevant.any(axis=1)]
-        cell = np.diff(limits, axis=1)[:, 0] / (_ALONG - 1)
+        cell = np.diff(limits, axis=1)[:, 0] / (form.along - 1)
         closer = np.stack(
             [
                 np.maximum(inside.min(axis=0) - cell, limits[:, 0]),
@@ -255,5 +256,5 @@ def _score_prior(points: Floats) -> Floats:
 SCORES = Form("binormal", _score_shortfall, _score_limits, _score_prior)
 """The binormal model of scores."""
 
-ALARMS = Form("alarm", _alarm_shortfall, _alarm_limits, _flat)
+ALARMS = Form("alarm", _alarm_shortfall, _alarm_limits, _flat, along=25)
 """False alarms in an open set."""
