@@ -30,7 +30,7 @@ TailName = Literal["law", "binormal", "alarm"]
 FAR = 100.0
 """Populations beyond this multiple of the largest gallery have the forecast of each tail shown."""
 
-_ALONG = 17  # points of a grid along each axis
+_ALONG = 25  # points of a grid along each axis
 _CLOSER = 7  # times that a grid is shrunk to the points that count
 _IMPOSSIBLE = 1e-300  # the smallest probability of a count
 _NEGLIGIBLE = 12.0  # log density below the highest at which a point does not count
@@ -50,7 +50,6 @@ class Form(NamedTuple):
     shortfall: Callable[[Floats, Floats], Floats]
     limits: Callable[[float], Floats]
     log_prior: Callable[[Floats], Floats]
-    along: int = _ALONG
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -172,7 +171,7 @@ def _weigh(form: Form, counts: ProbeCounts, has_floor: bool) -> WeighedTail:
     floors = plausible * _FLOORS if has_floor else np.zeros(1)
     of_floor = np.gradient(floors) / plausible if has_floor else np.ones(1)
     for _ in range(_CLOSER):
-        first, second = (np.linspace(low, high, form.along) for low, high in limits)
+        first, second = (np.linspace(low, high, _ALONG) for low, high in limits)
         points = np.stack([axis.ravel() for axis in np.meshgrid(first, second)], axis=1)
         lost = form.shortfall(points, counts.sizes)[:, None, :]
         lost = lost + floors[None, :, None] * (1.0 - lost)
@@ -181,7 +180,7 @@ def _weigh(form: Form, counts: ProbeCounts, has_floor: bool) -> WeighedTail:
         density = likelihood + np.log(of_floor) + form.log_prior(points)[:, None]
         relevant = density > density.max() - _NEGLIGIBLE
         inside = points[relevant.any(axis=1)]
-        cell = np.diff(limits, axis=1)[:, 0] / (form.along - 1)
+        cell = np.diff(limits, axis=1)[:, 0] / (_ALONG - 1)
         closer = np.stack(
             [
                 np.maximum(inside.min(axis=0) - cell, limits[:, 0]),
@@ -256,5 +255,5 @@ def _score_prior(points: Floats) -> Floats:
 SCORES = Form("binormal", _score_shortfall, _score_limits, _score_prior)
 """The binormal model of scores."""
 
-ALARMS = Form("alarm", _alarm_shortfall, _alarm_limits, _flat, along=25)
+ALARMS = Form("alarm", _alarm_shortfall, _alarm_limits, _flat)
 """False alarms in an open set."""
