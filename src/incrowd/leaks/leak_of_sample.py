@@ -24,9 +24,8 @@ class LeakOfSample(Result):
     """What an attacker achieves who guesses among the leaked people that fit, for a random person of each kind.
 
     `named` is the chance that the right person is named: of somebody in the population, in the sample, in the leak.
-    `misled` is the chance that somebody fits and the guess is wrong, for somebody of the population;
-    `misled_outside`
-    is the same chance for somebody who is not in the leak.
+    `misled` is the chance that somebody fits and the guess is wrong, for somebody of the population; and
+    `misled_outside` the same chance for somebody who is not in the leak.
     """
 
     population: int
