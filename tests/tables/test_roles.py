@@ -321,11 +321,6 @@ def test_years_of_a_diagnosis_are_dates():
     assert roles({"dxyr": years, "dx": years % 7}) == {"dxyr": "quasi-identifier", "dx": "sensitive"}
 
 
-def test_words_without_their_vowels_are_recognised():
-    codes = np.random.default_rng(0).integers(0, 2, 900)
-    assert roles({"fml": codes, "xkq": codes[::-1]}) == {"fml": "quasi-identifier", "xkq": "other"}
-
-
 def test_a_name_that_starts_with_age_holds_ages_if_its_values_can_be():
     draw = np.random.default_rng(0)
     assert roles({"agefst": draw.integers(14, 33, 900)})["agefst"] == "quasi-identifier"

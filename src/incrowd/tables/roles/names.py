@@ -16,8 +16,6 @@ _LIKE_A_CODE = re.compile(r"(?=.{6})(?=.*[\d_]).*")  # a name that is hardly ano
 _WAVE = re.compile(r"^(?:[a-z]{1,2}\d{0,2}_|(?:w|wave)\d{1,2}_?|[rsh]\d{1,2}(?=[a-z]{3}))")
 _SPECIAL_LETTERS = str.maketrans({"ß": "ss", "ł": "l", "Ł": "L", "ø": "o", "Ø": "O", "æ": "ae", "œ": "oe", "đ": "d"})
 
-_LONG = 5  # letters of a word, at least, that is recognised by its consonants
-
 _UNSURE = ("part", "unrecognised codebook", "stem", "sentence")
 _LONGEST_NAME = 6  # words of a name; more are a sentence, such as a question, whose words say less
 _COUNTED = re.compile(r"(?:has|is|any|count|counts|number of|no of|nr of|(?:num|n)(?= .*[^s]s$)) ")
@@ -111,7 +109,7 @@ def find_topics(name: str, codebooks: Sequence[str] = ()) -> list[NameEvidence]:
     if not evidence:
         evidence += [NameEvidence(topic, "unrecognised codebook") for topic in _in_any_codebook(name.lower())]
     if not evidence:
-        evidence += [NameEvidence(topic, "stem") for topic in (*_by_stems(words), *_by_consonants(words))]
+        evidence += [NameEvidence(topic, "stem") for topic in _by_stems(words)]
     if len(words.split()) > _LONGEST_NAME:
         evidence = [NameEvidence(one.topic, "sentence") for one in evidence if not one.by_codebook]
     return [one for one in evidence if one.topic not in _CONTACTS or _is_about_people(words, one.topic)]
@@ -257,25 +255,6 @@ def _by_stems(words: str) -> tuple[str, ...]:
         for topic in sorted(topics().values(), key=lambda one: one.rank)
         if topic.stems and any(_stems(topic.stems).fullmatch(word) for word in words.split())
     )
-
-
-@cache
-def _by_consonants(words: str) -> tuple[str, ...]:
-    """The topic of a word that is written without its vowels (`fml`), if all such words have one role."""
-    meant = [topic for word in words.split() for topic in _consonants().get(word, ())]
-    return tuple(meant) if len({topics()[topic].role for topic in meant}) == 1 else ()
-
-
-@cache
-def _consonants() -> dict[str, list[str]]:
-    """By the consonants of the plain words of the topics: the topics of these words."""
-    found: dict[str, list[str]] = {}
-    for topic, plain, _, _ in _patterns():
-        for word in (word for word in sorted(plain) if len(word) >= _LONG):
-            short = word[0] + re.sub("[aeiou]", "", word[1:])
-            if len(short) >= 3 and topic not in found.setdefault(short, []):
-                found[short].append(topic)
-    return found
 
 
 @cache
