@@ -278,10 +278,9 @@ def test_the_drift_of_a_growth_is_that_of_its_random_parts(sampled):
 def test_an_interval_is_wide_where_estimates_disagree(sampled):
     sample, _ = sampled
     known = read_sample(sample, population=30_000, quasi_identifiers=NAMES)
-    crowd = grow_sample(known.crowd_model, [30_000], seed=[0])[30_000]
 
     def width(drift, gap):
-        low, high = interval_of_crowd(0.4, known, replace(crowd, drift=drift), gap)
+        low, high = interval_of_crowd(0.4, known, grown=30_000, variance=0.2, drift=drift, gap=gap)
         return high - low
 
     assert width(0.0, 0.0) < width(0.2, 0.0) < width(0.2, 0.3) < width(0.2, 0.6)

@@ -123,7 +123,14 @@ def estimate_from_crowd(
         notes = (*notes, IN_ORDER_OF_VALUES)
     return MethodEstimate(
         estimate,
-        interval_of_crowd(estimate, sample, crowd, combined.gap_between(crowd, fitted)),
+        interval_of_crowd(
+            estimate,
+            sample,
+            grown=crowd.grown,
+            variance=crowd.variance,
+            drift=crowd.drift,
+            gap=combined.gap_between(crowd, fitted),
+        ),
         sample.population * uniqueness,
         still_unique,
         crowd_estimator.ASSUMPTIONS,

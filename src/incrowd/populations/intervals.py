@@ -33,7 +33,6 @@ from incrowd.classes import ClassSizes
 from incrowd.special import NORMAL_QUANTILE
 
 if TYPE_CHECKING:
-    from incrowd.populations.crowd_estimator import CrowdEstimate
     from incrowd.populations.sample import Sample
 
 
@@ -100,10 +99,13 @@ def interval_around(
     return _within_certain(estimate, width, certain, sample.sizes)
 
 
-def interval_of_crowd(estimate: float, sample: Sample, crowd: CrowdEstimate, gap: float) -> tuple[float, float]:
+def interval_of_crowd(
+    estimate: float, sample: Sample, *, grown: int, variance: float, drift: float, gap: float
+) -> tuple[float, float]:
     """The 95 % interval of an estimate of B by the crowd model, within the certain limits.
 
-    `gap` is the distance of crowd model and copula on the log-odds scale.
+    `grown` is the number of people grown, `variance` the variance of 1/F among the records, `drift` that of the growth
+    (NaN if it is not known), and `gap` the distance of crowd model and copula on the log-odds scale.
     """
     certain = certain_limits(sample.sizes, sample.population)
     if estimate <= 0.0 or estimate >= 1.0:
@@ -111,12 +113,12 @@ def interval_of_crowd(estimate: float, sample: Sample, crowd: CrowdEstimate, gap
     people, room = sample.sizes.people, 1.0 - estimate
     effective = people / sample.design_effect
     distance = math.log(sample.population / people) / effective**0.25
-    if math.isnan(crowd.drift):
+    if math.isnan(drift):
         usual = CROWD_ERROR * distance
     else:
-        usual = math.hypot(*(c * part for c, part in zip(CROWD_ERRORS, (distance, crowd.drift, gap), strict=True)))
-    noise = NORMAL_QUANTILE * math.sqrt(crowd.variance * (1.0 - sample.fraction) / effective) / (estimate * room)
-    width = math.hypot(max(usual, noise), CROWD_EXTRAPOLATION * math.log(sample.population / crowd.grown))
+        usual = math.hypot(*(c * part for c, part in zip(CROWD_ERRORS, (distance, drift, gap), strict=True)))
+    noise = NORMAL_QUANTILE * math.sqrt(variance * (1.0 - sample.fraction) / effective) / (estimate * room)
+    width = math.hypot(max(usual, noise), CROWD_EXTRAPOLATION * math.log(sample.population / grown))
     low, high = _within_certain(estimate, width, certain, sample.sizes)
     return min(low, estimate), max(high, estimate)
 
