@@ -8,7 +8,7 @@ import pytest
 from incrowd import assess, check, protect, read_table
 from incrowd._support import files
 from incrowd.assessment import Question, judge_protected
-from incrowd.attacks.learned_tables import POSITION
+from incrowd.attacks.learned_result import POSITION
 from incrowd.errors import ColumnNotFoundError, InputError
 from incrowd.protection import Hierarchy, write_protected
 from incrowd.protection.marks import copy_release, read_mark, remove_release
@@ -18,7 +18,7 @@ from incrowd.tables.release_marks import mark_of
 pytestmark = pytest.mark.usefixtures("quick_estimates")
 
 LADDER = Hierarchy.from_rows([[f"t{number}", f"region {number // 5}"] for number in range(50)])
-ATTACK = {"known": [], "coarse": [], "kept": [], "people": 1, "looks": [], "secrets": [], "blamed": []}
+ATTACK = {"known": [], "coarse": [], "kept": [], "people": 1, "looks": [], "secrets": [], "blamed": [], "person": None}
 LOOK = {"share": 1.0, "people": 10, "found": 1, "low": 0.0}
 NAMED = {"quasi_identifiers": ["town"], "other": ["code"]}
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from incrowd.attacks.learned_result import POSITION, ROWS_OF_PERSON
 from incrowd.protection.release_warnings import describe_refinement, describe_row_order
 from incrowd.recipients import Limits, judge
 from incrowd.wording import Advice, counted, listed, people, percent, two_digits
@@ -65,28 +66,18 @@ class Findings:
         """Kept columns by which, as finer forms of quasi-identifiers, classes are smaller than is accepted."""
         if self.rows_are_open:  # a record may be one of several of a person, and then has their values
             return ()
-        limits = self.question.limits
-        highest, _ = highest_risk(self.facts.sizes, self.population)
-        scale = highest * self.facts.k if self.population is not None else 1.0
-        return tuple(
-            fact
-            for fact in self.evidence.refinements
-            if fact.k < self.facts.k and judge(min(scale / fact.k, 1.0), limits.highest) == "over"
-        )
+        highest = self.question.limits.highest
+        refinements = (fact for fact in self.evidence.refinements if fact.k < self.facts.k)
+        return tuple(fact for fact in refinements if judge(1 / fact.k, highest) == "over")
 
     def exceeds(self, attack: LearnedAttack) -> bool:
         """True if some people are found more often than is accepted, but for chance.
 
-        Classes of the table hold against an attacker who knows who is in it. Where attackers do not know that, the
-        accepted success is as much higher as the risk of the classes is lower in the population.
+        A population changes nothing: its classes are those of coarsened values, which kept columns undo.
         """
         limits = self.question.limits
-        in_table, _ = highest_risk(self.facts.sizes, None)
-        highest, _ = highest_risk(self.facts.sizes, self.population)
-        scale = highest / in_table if self.population is not None else 1.0
         everybody = next(look.low for look in attack.looks if look.share == 1)
-        is_over = judge(min(attack.low * scale, 1.0), limits.highest) == "over"
-        return is_over or judge(min(everybody * scale, 1.0), limits.of_average) == "over"
+        return judge(attack.low, limits.highest) == "over" or judge(everybody, limits.of_average) == "over"
 
     def learnt_secrets(self) -> tuple[LearntSecret, ...]:
         """Sensitive columns that the attack tells for more people than are tolerated."""
@@ -102,7 +93,8 @@ class Findings:
         names: list[str] = []
         total = 0.0
         for name, share in attack.blamed:
-            names.append(name)
+            if name not in (POSITION, ROWS_OF_PERSON):
+                names.append(name)
             total += share
             if total > _BLAMED:
                 break

@@ -299,8 +299,15 @@ def judge_protected(
     if question.quasi_identifiers is not None:  # guessed ones stay guessed, and never make a yes
         asked = replace(asked, quasi_identifiers=names)
     judged = safe.table if released is None else released
-    hidden = tuple(name for name in question.sensitive or () if name in safe.removed)
-    if not {*hidden} <= {*safe.left_out_secrets}:
-        safe = replace(safe, left_out_secrets=(*safe.left_out_secrets, *hidden), learned=None)
+    attacked = {*safe.sensitive, *safe.known_secrets, *safe.left_out_secrets}
+    if further := [name for name in question.sensitive or () if name not in attacked]:
+        left_out = tuple(name for name in further if name in safe.removed)
+        others = tuple(name for name in further if name not in safe.removed)
+        safe = replace(
+            safe,
+            left_out_secrets=(*safe.left_out_secrets, *left_out),
+            known_secrets=(*safe.known_secrets, *others),
+            learned=None,
+        )
     facts = facts_of_protected(safe, rows, part(progress, 0.0, 0.5))
     return judge_release(judged, asked, original=facts, progress=part(progress, 0.5, 1.0))

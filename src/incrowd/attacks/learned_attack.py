@@ -15,7 +15,16 @@ from scipy.stats import binom
 from incrowd._support.progress import Progress, silent
 from incrowd.attacks.columns_as_numbers import Feature, features_of, of_people
 from incrowd.attacks.learned_posterior import RowPosterior, posteriors
-from incrowd.attacks.learned_result import ERROR, FEWEST, SHARES, LearnedAttack, LearntSecret, Look, lower_bound
+from incrowd.attacks.learned_result import (
+    ERROR,
+    FEWEST,
+    ROWS_OF_PERSON,
+    SHARES,
+    LearnedAttack,
+    LearntSecret,
+    Look,
+    lower_bound,
+)
 from incrowd.attacks.learned_secrets import (
     Candidates,
     Halves,
@@ -33,9 +42,6 @@ from incrowd.special import Floats
 _MOST_ROWS = 30_000  # rows of a larger table that are compared: whole classes, drawn at random
 CERTAIN = 0.95
 """A posterior that counts as knowing."""
-
-ROWS_OF_PERSON = "the number of rows"
-"""The name of how many rows a person has, which a release of several rows shows."""
 
 _STEPS = (CERTAIN, 0.97, 0.99, 0.995, 0.999)  # from which certainty on guesses count; the first that is right as often
 _UNSEEN = 0.5  # rows as good as the likeliest one, in as many others as were compared

@@ -23,6 +23,7 @@ from incrowd.attacks.trees import fit_trees, gains, predict
 from incrowd.special import Floats
 
 LARGEST_GROUP = 250  # members of a class that are compared with each other
+_FEWEST_TAUGHT = 20  # people by whom the classifier is taught; with fewer it does not see what finds people
 _FEW_PEOPLE = 8_000  # up to which everybody is attacked once; of more people, some
 _MOST_PAIRS = 50_000  # for the classifier, and as many for the attack
 _MOST_RESIDUALS, _MOST_COUNTS, _MOST_NEAR, _MOST_RAW = 12, 3, 3, 10
@@ -92,7 +93,8 @@ def posteriors(
             _some_pairs([group for part in parts for group in in_part[part] if group.rows.size > 1])
             for parts in (turn.teach, turn.attack)
         )
-        if likenesses and taught and attacked:
+        is_enough = sum(group.rows.size for group in taught) >= _FEWEST_TAUGHT
+        if likenesses and is_enough and attacked:
             yield from _attack(likenesses, taught, attacked, blame)
 
 

@@ -18,6 +18,12 @@ ERROR = 0.01
 FEWEST = 10
 """People in a look at least, and people whose secret must be learnt before it is more than chance."""
 
+ROWS_OF_PERSON = "the number of rows"
+"""The name of how many rows a person has, which a release of several rows shows."""
+
+POSITION = "the order of the rows"
+"""The name of the position of rows, which is a kept column of a release whose rows are not in random order."""
+
 SHARES = (1.0, 0.25, 0.05, 0.01)
 """Shares of the people, the most confident first, each of which is one look at the attack."""
 
@@ -78,6 +84,7 @@ class LearnedAttack(Result):
         looks: how many were found, by how confident the attacker was.
         secrets: the sensitive columns, and of how many people they were learnt.
         blamed: kept columns by how much of the attacker's odds comes from them, the largest share first.
+        person: the released column that says whose row each is; None: every row is another person's.
     """
 
     known: tuple[str, ...]
@@ -87,6 +94,7 @@ class LearnedAttack(Result):
     looks: tuple[Look, ...]
     secrets: tuple[LearntSecret, ...] = ()
     blamed: tuple[tuple[str, float], ...] = ()
+    person: str | None = None
     _derived: ClassVar[tuple[str, ...]] = ("low",)
 
     @property
@@ -99,7 +107,28 @@ class LearnedAttack(Result):
         secrets = tuple(replace(secret, column=name_of(secret.column)) for secret in self.secrets)
         blamed = tuple((name_of(name), share) for name, share in self.blamed)
         known, coarse, kept = (tuple(map(name_of, names)) for names in (self.known, self.coarse, self.kept))
-        return replace(self, known=known, coarse=coarse, kept=kept, secrets=secrets, blamed=blamed)
+        person = None if self.person is None else name_of(self.person)
+        return replace(self, known=known, coarse=coarse, kept=kept, secrets=secrets, blamed=blamed, person=person)
+
+    def joined(self, other: LearnedAttack) -> LearnedAttack | None:
+        """What two attacks on one release show together: the worse of each, for the columns that both know and see.
+
+        None if they count different people.
+        """
+        if self.person != other.person:
+            return None
+        worse, better = (self, other) if self.low >= other.low else (other, self)
+        secrets = {secret.column: secret for secret in better.secrets}
+        for secret in worse.secrets:
+            if secret.column not in secrets or secret.low >= secrets[secret.column].low:
+                secrets[secret.column] = secret
+        return replace(
+            worse,
+            known=tuple(name for name in worse.known if name in better.known),
+            coarse=tuple(dict.fromkeys((*worse.coarse, *better.coarse))),
+            kept=tuple(name for name in worse.kept if name in better.kept),
+            secrets=tuple(secrets.values()),
+        )
 
     def least_seen(self, limit: float) -> float:
         """The smallest success among the most confident people that would have been above a limit; 1 if none would.

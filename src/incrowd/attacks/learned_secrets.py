@@ -284,7 +284,8 @@ def guess_secret(
     if is_close.sum() < _FEWEST:
         return Guesses(is_right, np.zeros(best.size), usual)
     control = secret.near(_control(learn, inputs.of_people, halves, candidates.targets))
-    usual = _entries(control, secret.codes[candidates.targets])
+    has_value = secret.column.before.is_filled[candidates.targets]  # that a value is missing is no secret
+    usual = np.where(has_value, _entries(control, secret.codes[candidates.targets]), 1.0)
     logits = [logit(np.clip(values, 1e-3, 1 - 1e-3)) for values in (best, _entries(control, guess))]
     certainty = _certainty(logits, is_right, halves.is_second[candidates.targets])
     if covered is not None:  # all candidates say the same, which needs no experience with others

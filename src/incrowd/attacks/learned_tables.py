@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -12,16 +13,13 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from incrowd._support.progress import Progress, silent
 from incrowd.attacks.learned_attack import attack_by_learning
-from incrowd.attacks.learned_result import LearnedAttack
+from incrowd.attacks.learned_result import POSITION, LearnedAttack
 from incrowd.attacks.likeness import Rows
 from incrowd.attacks.released_columns import ReleasedColumn, read_cover
 from incrowd.backends import Coded, encode
 from incrowd.errors import UnsupportedError
 from incrowd.tables import Table
 from incrowd.tables.label_cover import LabelCover
-
-POSITION = "the order of the rows"
-"""The name of the position of rows, which is a kept column of a release whose rows are not in random order."""
 
 _MOST_PAIRS = 50_000_000  # pairs of an original row and a released one that are compared to find which are the same
 
@@ -66,10 +64,13 @@ def attack_release_by_learning(
         return LearnedAttack(tuple(known), (), tuple(kept), 0, ())
     if rows is None:
         rows = match_rows(original, released, known, kept, shuffled=shuffled)
-    has_row = rows >= 0
-    released_rows, rows = np.flatnonzero(has_row), rows[has_row]
-    if not rows.size:
-        return LearnedAttack(tuple(known), (), tuple(kept), 0, ())
+    if unmatched := int(np.count_nonzero(rows < 0)):
+        raise UnsupportedError(
+            f"{unmatched:,} of {rows.size:,} released rows say something else than every row of the original, so that "
+            "nobody can tell whose they are; give the row of the original that each row was made from",
+            hint="kept_rows",
+        )
+    released_rows = np.arange(released.rows)
     columns = _released_columns(original, released, [*dict.fromkeys([*known, *secrets])], rows, released_rows)
     kept_columns = [column.take(released_rows) for column in encode(released, kept)] if kept else []
     if not shuffled:
@@ -78,7 +79,7 @@ def attack_release_by_learning(
     if person is not None and person in released.columns:
         (numbered,) = encode(released, [person])
         whose = numbered.codes[released_rows].astype(np.int64)
-    return attack_by_learning(
+    attack = attack_by_learning(
         [columns[name] for name in known],
         kept_columns,
         [columns[name] for name in secrets],
@@ -86,6 +87,7 @@ def attack_release_by_learning(
         seed=seed,
         progress=progress,
     )
+    return replace(attack, person=None if whose is None else person)
 
 
 def _released_columns(

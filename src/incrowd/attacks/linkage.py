@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -98,7 +99,7 @@ def _own_records(setting: Setting) -> NDArray[np.int64]:
                 hint="kept_rows",
             )
         return np.arange(before)
-    rows = _read_rows(kept) if isinstance(kept, str | os.PathLike) else np.asarray(kept, dtype=np.int64)
+    rows = read_kept_rows(kept)
     if not rows.size or rows.size != after or np.unique(rows).size != after or rows.min() < 0 or rows.max() >= before:
         raise InputError(
             f"{rows.size:,} kept rows for a release of {after:,}; name for each the row of the original it was made "
@@ -108,6 +109,11 @@ def _own_records(setting: Setting) -> NDArray[np.int64]:
     own = np.full(before, -1, dtype=np.int64)
     own[rows] = np.arange(after)
     return own
+
+
+def read_kept_rows(kept: Sequence[int] | str | os.PathLike[str]) -> NDArray[np.int64]:
+    """The row of the original of each released row, from 0: numbers, or a text file of numbers from 1."""
+    return _read_rows(kept) if isinstance(kept, str | os.PathLike) else np.asarray(kept, dtype=np.int64)
 
 
 def _read_rows(path: str | os.PathLike[str]) -> NDArray[np.int64]:

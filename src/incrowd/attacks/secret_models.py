@@ -34,8 +34,10 @@ def fit_codes(inputs: Floats, codes: Codes, size: int, fitted: Rows, texts: Sequ
     if taught.size:
         models.append(_trees_of_codes(inputs, codes, usual, taught, texts))
         models += _counts(inputs, codes, usual, taught)
+    if not held.size:
+        return models[0]
     losses = [_loss(model(inputs[held]), codes[held]) for model in models]
-    return models[int(np.argmin(losses))] if held.size else models[0]
+    return models[int(np.argmin(losses))]
 
 
 def _some(rows: Rows) -> Rows:

@@ -99,6 +99,7 @@ def _describe(
         row_order=() if order.is_shuffled else tuple(dict.fromkeys([*order.followed, *([person] if person else [])])),
         sensitive=tuple(settled.sensitive),
         left_out_secrets=tuple(settled.left_out_secrets),
+        known_secrets=tuple(name for name in request.options.sensitive or () if name in settled.quasi_identifiers),
         person=person,
         hierarchies=builder.problem.hierarchies,
         kept_column_warnings=kept.warnings,

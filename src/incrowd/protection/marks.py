@@ -197,11 +197,13 @@ def _read_attack(saved: dict[str, Any]) -> LearnedAttack:
         )
         for secret in saved["secrets"]
     )
-    if not all(look.people > 0 and look.found <= look.people for look in looks):
+    is_sound = all(look.people > 0 and look.found <= look.people for look in looks)
+    if not is_sound or (looks and not any(look.share == 1 for look in looks)):
         raise ValueError
     blamed = tuple((_name(name), _share(share)) for name, share in saved["blamed"])
     known, coarse, kept = (read_texts(saved[name]) for name in ("known", "coarse", "kept"))
-    return LearnedAttack(known, coarse, kept, _count(saved["people"]), looks, secrets, blamed)
+    person = None if saved["person"] is None else _name(saved["person"])
+    return LearnedAttack(known, coarse, kept, _count(saved["people"]), looks, secrets, blamed, person)
 
 
 def _name(saved: Any) -> str:

@@ -85,7 +85,7 @@ def attack_protected(safe: Protected, progress: Progress = silent) -> LearnedAtt
             safe.original,
             released,
             known=safe.quasi_identifiers,
-            sensitive=list(dict.fromkeys((*safe.sensitive, *safe.left_out_secrets))),
+            sensitive=list(dict.fromkeys((*safe.sensitive, *safe.known_secrets, *safe.left_out_secrets))),
             person=safe.person,
             unseen=safe.pseudonymised,
             rows=np.arange(released.rows) if safe.kept_rows is None else safe.kept_rows,
@@ -189,7 +189,7 @@ def unite_facts(one: OriginalFacts | None, other: OriginalFacts | None) -> Origi
     if one is None or other is None:
         return other if one is None else one
     return OriginalFacts(
-        attack=one.attack or other.attack,
+        attack=_both(one.attack, other.attack),
         rows=other.rows if one.rows.kind == "people" else one.rows,
         pseudonymised=_union(one.pseudonymised, other.pseudonymised),
         perturbed=_union(one.perturbed, other.perturbed),
@@ -200,6 +200,13 @@ def unite_facts(one: OriginalFacts | None, other: OriginalFacts | None) -> Origi
         linkage=one.linkage or other.linkage,
         coding=next(coding for coding in _CODINGS if coding in (one.coding, other.coding)),
     )
+
+
+def _both(first: LearnedAttack | None, second: LearnedAttack | None) -> LearnedAttack | None:
+    """What two attacks show together; the one that was made if the other was not."""
+    if first is None or second is None:
+        return first or second
+    return first.joined(second)
 
 
 def _union(one: Sequence[str], other: Sequence[str]) -> tuple[str, ...]:
@@ -219,7 +226,7 @@ def _carry_over(facts: OriginalFacts, original: Table, columns: Sequence[str]) -
     assert united is not None
     return replace(
         united,
-        attack=_weaker_known(facts.attack, earlier.attack),
+        attack=_at_both_releases(facts.attack, earlier.attack),
         pseudonymised=tuple(name for name in united.pseudonymised if name in columns),
         perturbed=tuple(name for name in united.perturbed if name in columns),
         row_order=() if facts.shuffled else united.row_order,
@@ -229,14 +236,12 @@ def _carry_over(facts: OriginalFacts, original: Table, columns: Sequence[str]) -
     )
 
 
-def _weaker_known(now: LearnedAttack | None, earlier: LearnedAttack | None) -> LearnedAttack | None:
-    """Of a release of a release, the attack on the first original counts where it was made and found more.
+def _at_both_releases(now: LearnedAttack | None, earlier: LearnedAttack | None) -> LearnedAttack | None:
+    """What the attacks on a release of a release and on the first release show together; None if one was not made.
 
     What the first release hid is known to nobody here, so an attack on the second one alone would miss it.
     """
-    if now is None or earlier is None:
-        return None
-    return max(now, earlier, key=lambda attack: attack.low)
+    return None if now is None or earlier is None else now.joined(earlier)
 
 
 def write_mark(safe: Protected, written: Path, target: Path, progress: Progress = silent) -> None:

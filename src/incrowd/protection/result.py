@@ -39,7 +39,7 @@ class Protected(Result):
     - `generalised` is the table with ranges and sets, by which detail and loss are measured (None: it is `table`).
     - `counted` is `table` as a `Table` whose columns are encoded already (None: read `table`).
     - `shuffled`: rows are in random order. `row_order` are columns of the original that the row order follows.
-    - `left_out_secrets` are the removed columns that are sensitive.
+    - `left_out_secrets` are the removed columns that are sensitive, `known_secrets` the quasi-identifiers that are.
     - `perturbed` are columns of any role in which a record may have another record's value or a random one.
     """
 
@@ -47,7 +47,7 @@ class Protected(Result):
         {
             *("table", "demand", "original", "kept_rows", "sensitive", "person", "hierarchies", "kept_column_warnings"),
             *("outputs", "released_quasi_identifiers", "generalised", "method_help", "learned", "counted"),
-            *("_attacks", "left_out_secrets"),
+            *("_attacks", "left_out_secrets", "known_secrets"),
         }
     )
     _derived: ClassVar[tuple[str, ...]] = ("share_changed",)
@@ -82,6 +82,7 @@ class Protected(Result):
     shuffled: bool = False
     row_order: tuple[str, ...] = ()
     left_out_secrets: tuple[str, ...] = ()
+    known_secrets: tuple[str, ...] = ()
     _attacks: dict[tuple[int, int], Any] = field(default_factory=dict, init=False)  # cache, by targets and seed
 
     @property

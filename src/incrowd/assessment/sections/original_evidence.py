@@ -12,6 +12,7 @@ from incrowd._support.progress import Progress
 from incrowd.assessment.roles import Roles
 from incrowd.assessment.sections.section import AssessmentState
 from incrowd.attacks.learned_result import LearnedAttack
+from incrowd.attacks.linkage import read_kept_rows
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.populations.fixed_coding import describe_overlap, overlapping_columns
 from incrowd.protection.marks import OriginalFacts, read_mark
@@ -63,7 +64,7 @@ def ask_original(work: AssessmentState, unanswered: list[Advice], progress: Prog
                 *(work.original, work.table, roles.quasi_identifiers, kept_columns(work), roles.person),
                 shuffled=is_shuffled(work.table),
                 secrets=_sensitive(work),
-                source=work.kept_rows,
+                source=None if work.kept_rows is None else read_kept_rows(work.kept_rows),
                 progress=progress,
             )
         except UnsupportedError as reason:
@@ -97,8 +98,9 @@ def find_attack(
     names = [name for name in known if name not in attack.known]
     names += [name for name in kept if name not in learned]
     measured = {secret.column for secret in attack.secrets}
-    if attack.looks:
-        names += [name for name in work.roles.sensitive if name not in measured]
+    names += [name for name in work.roles.sensitive if name not in measured]
+    if attack.person != work.roles.person:
+        names += [name for name in (attack.person, work.roles.person) if name is not None]
     if names:
         unanswered.append(_attacked_without(list(dict.fromkeys(names))))
     return attack
