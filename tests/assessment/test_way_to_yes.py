@@ -291,6 +291,7 @@ def verdict_of(blamed, disclosed=(), decision="exposed"):
     return SimpleNamespace(
         blamed=blamed,
         disclosed=disclosed,
+        learnt=(),
         linking=(),
         decision=decision,
         row_question=None,

@@ -34,7 +34,7 @@ def test_cells_of_dropped_rows_are_not_counted_as_changed():
     assert (coarse.suppressed_rows, coarse.share_changed) == (1, 0.0)
 
 
-@pytest.mark.parametrize("kind", ["time64[us]", "duration[us]"])
+@pytest.mark.parametrize("kind", ["time64[us]"])
 @pytest.mark.parametrize("method", ["partition", "coarsen", "generalise"])
 def test_times_of_day_and_durations_are_refused_in_words(kind, method):
     import pyarrow as pa

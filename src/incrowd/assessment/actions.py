@@ -137,7 +137,9 @@ def _protect(work: AssessmentState, verdict: Verdict) -> Iterator[Action]:
         yield tried
     elif verdict.decision in ("exposed", "over", "borderline"):
         evidence, source = work.answers["evidence"], work.table.source
-        only_order = bool(evidence.row_order) and evidence.is_release and len(verdict.exposures) == 1
+        only_order = (
+            bool(evidence.row_order) and evidence.is_release and not verdict.blamed and len(verdict.exposures) <= 2
+        )
         if not only_order and source is not None and mark_of(Path(source)).is_file():
             yield _protect_original(verdict, dict.fromkeys((*columns_to_remove(work), *verdict.blamed)))
             return

@@ -25,7 +25,11 @@ class Repairable(Protocol):
 
     @property
     def disclosed(self) -> Sequence[str]:
-        """Secrets that classes give away."""
+        """Secrets that are certain in classes."""
+
+    @property
+    def learnt(self) -> Sequence[str]:
+        """Secrets that an attacker learns."""
 
 
 class SecretDemand(TypedDict, total=False):
@@ -71,16 +75,18 @@ class Plan:
         """The plan that repairs what a verdict found, or None where none is known."""
         linking = [name for name in verdict.linking if name not in (*self.removed, *self.needed)]
         blamed = [name for name in verdict.blamed if name not in (*self.removed, *self.needed)]
-        more = [name for name in verdict.disclosed if name not in (*self.diverse, *linking, *blamed)]
-        if linking or blamed or more:
-            back = (*linking, *blamed)
+        known = tuple(dict.fromkeys((*verdict.disclosed, *verdict.learnt)))
+        secrets = [name for name in known if name not in self.removed]
+        back = (*linking, *blamed)
+        more = [name for name in secrets if name not in (*self.diverse, *back)]
+        if back or more:
             diverse = (*(name for name in self.diverse if name not in back), *more)
             values = (self.l or 2 if more else self.l) if diverse else None
             removed, all_blamed = (*self.removed, *back), (*self.blamed, *blamed)
             return replace(self, removed=removed, blamed=all_blamed, l=values, diverse=diverse)
-        if verdict.disclosed and (self.l or 1) < _MOST_VALUES:
+        if secrets and (self.l or 1) < _MOST_VALUES:
             return replace(self, l=(self.l or 1) + 1)
-        return self.without(verdict.disclosed)
+        return self.without(secrets)
 
     def with_column(self, name: str) -> Plan:
         """The plan that keeps a column for which an attack was blamed."""

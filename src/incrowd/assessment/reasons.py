@@ -93,7 +93,7 @@ class Findings:
         names: list[str] = []
         total = 0.0
         for name, share in attack.blamed:
-            if name not in (POSITION, ROWS_OF_PERSON):
+            if name not in (POSITION, ROWS_OF_PERSON, *self.roles.quasi_identifiers):
                 names.append(name)
             total += share
             if total > _BLAMED:

@@ -80,13 +80,14 @@ def numbers_of(values: pa.Array) -> Floats | None:
     """Distinct values as numbers, dates in days and times in seconds; None for texts. The null is NaN."""
     kind, types = values.type, pa.types
     if types.is_timestamp(kind):
-        values = pc.divide(values.cast(pa.timestamp("us")).cast(pa.int64()).cast(pa.float64()), 86_400e6)
+        moments = pc.cast(values, pa.timestamp("us"), safe=False).cast(pa.int64())  # nanoseconds are cut off
+        values = pc.divide(pc.cast(moments, pa.float64(), safe=False), 86_400e6)
     elif types.is_date(kind):
         values = values.cast(pa.date32()).cast(pa.int32())
     elif types.is_time(kind):
-        values = pc.divide(values.cast(pa.time64("us")).cast(pa.int64()).cast(pa.float64()), 1e6)
+        values = pc.divide(pc.cast(values, pa.time64("us"), safe=False).cast(pa.int64()).cast(pa.float64()), 1e6)
     elif types.is_duration(kind):
-        values = values.cast(pa.duration("us")).cast(pa.int64())
+        values = pc.cast(values, pa.duration("us"), safe=False).cast(pa.int64())
     elif not (types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_boolean(kind)):
         return None
     numbers = np.asarray(values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), dtype=np.float64)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded, class_numbers, pack
@@ -49,8 +50,18 @@ class ReleasedColumn:
 
     @cached_property
     def cover(self) -> LabelCover | None:
-        """The values that its labels cover; None without labels."""
-        return None if self.after is None else read_cover(self.before, self.after)
+        """The values that its labels cover; None without labels.
+
+        A label that says nothing by itself, such as a name in a hierarchy, covers the values of its own rows.
+        """
+        if self.after is None:
+            return None
+        cover = read_labels(self.after.values, self.before.values, name=self.name)
+        if not cover.unread.size:
+            return cover
+        texts = self.after.values.cast(pa.string()).to_pylist()
+        own = {texts[label]: np.unique(self.before.codes[self.after.codes == label]) for label in cover.unread.tolist()}
+        return read_labels(self.after.values, self.before.values, name=self.name, named=own)
 
     @property
     def is_coarse(self) -> bool:
