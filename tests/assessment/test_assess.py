@@ -316,8 +316,8 @@ def test_statements_and_suggested_roles_are_worked_out_once(table, found, monkey
 
     assert found.statements is found.statements
     looks = []
-    look = suggest._suggest_all
-    monkeypatch.setattr(suggest, "_suggest_all", lambda *given: looks.append(given) or look(*given))
+    look = suggest.find_evidence
+    monkeypatch.setattr(suggest, "find_evidence", lambda *given: looks.append(given) or look(*given))
     opened = read_table(table)
     proposed = propose_roles(opened)
     assert assess(opened, quasi_identifiers=["sex"], protection=False).roles.suggested == proposed.suggested

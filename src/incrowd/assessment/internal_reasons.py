@@ -90,12 +90,14 @@ def _attack_saw_nothing(findings: Findings) -> Iterator[Advice]:
         return
     if findings.exceeds(attack):
         return
-    everybody = next(look for look in attack.looks if look.share == 1)
-    seen = attack.least_seen(findings.question.limits.highest)
+    limit = findings.question.limits.highest
+    looks = sorted(attack.looks, key=lambda look: -look.share)
+    seen = [f"{look.found:,} of {look.people:,} ({percent(look.success)})" for look in looks]
     yield Advice(
-        f"An attacker who has learned from other people how kept columns depend on the quasi-identifiers finds "
-        f"{percent(everybody.success)} of {people(everybody.people)} who were attacked. A success above "
-        f"{percent(seen)} among those of whom they are most confident would have been seen."
+        "An attacker who has learned from other people how kept columns depend on the quasi-identifiers finds "
+        f"{seen[0]} of the people who were attacked, and {', '.join(seen[1:])} of those of whom they are most "
+        f"confident. None of this proves more than the accepted {chosen_percent(limit)}; a success above "
+        f"{percent(attack.least_seen(limit))} of everybody would have."
     )
 
 

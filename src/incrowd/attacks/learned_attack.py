@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import binom
 
 from incrowd._support.progress import Progress, silent
@@ -90,7 +89,7 @@ def attack_by_learning(
     looks: tuple[Look, ...] = ()
     if found and features and any(coarse):
         progress("looking at what was found", 0.4)
-        guesses = [_guess_rows(posterior, rng) for posterior in found]
+        guesses = [_guess_rows(posterior) for posterior in found]
         looks = _looks(*(np.concatenate(parts) for parts in zip(*guesses, strict=True)))
     learnt = []
     for place, column in enumerate(secrets):
@@ -141,32 +140,32 @@ def _some_classes(classes: Rows, rng: np.random.Generator) -> Rows:
     return np.flatnonzero(is_drawn[classes])
 
 
-def _guess_rows(posterior: RowPosterior, rng: np.random.Generator) -> tuple[Floats, NDArray[np.bool_]]:
-    """How confident the attacker is of the likeliest row of each member, and whether it is theirs.
+def _guess_rows(posterior: RowPosterior) -> tuple[Floats, Floats]:
+    """How confident the attacker is of the likeliest row of each member, and the chance that it is theirs.
 
-    Where only some members of a class were compared, the odds of the others are like those of the ones that were, and
-    some go as well with the person as the likeliest row: a row is found as much less often.
+    Of several rows that are as likely the attacker takes any. Where only some members of a class were compared, the
+    odds of the others are like those of the ones that were, and some go as well with the person as the likeliest row: a
+    row is found as much less often.
     """
     weights = posterior.weights
     size = posterior.members.size
-    ties = weights * (1 + 1e-9 * rng.random(weights.shape))
-    guess = ties.argmax(axis=1)
-    best = weights[np.arange(size), guess]
-    is_own = guess == np.arange(size)
+    best = weights.max(axis=1)
+    is_likeliest = weights >= best[:, None] * (1 - 1e-9)
+    found = np.diagonal(is_likeliest) / is_likeliest.sum(axis=1)
     if posterior.size > size:
         others = (1 - best) + (posterior.size - size) * (1 - best + best * _UNSEEN) / (size - 1)
         all_odds = best / (best + others)
-        is_own &= rng.random(size) < all_odds / best
+        found = found * all_odds / best
         best = all_odds
-    return best, is_own
+    return best, found
 
 
-def _looks(confidence: Floats, is_found: NDArray[np.bool_]) -> tuple[Look, ...]:
+def _looks(confidence: Floats, chances: Floats) -> tuple[Look, ...]:
     order = np.argsort(-confidence, kind="stable")
     looks = []
     for share in SHARES:
         people = min(order.size, max(FEWEST, int(share * order.size)))
-        found = int(is_found[order[:people]].sum())
+        found = int(chances[order[:people]].sum())
         looks.append(Look(share, people, found, float(lower_bound(found, people, ERROR / len(SHARES)))))
     return tuple(looks)
 
