@@ -91,7 +91,7 @@ def test_secrets_that_need_no_different_values_are_said_to_be_hidden_without():
     way = assess(table, quasi_identifiers=["town"], sensitive=["illness", "union"]).verdict.actions[-1]
     assert way.expected["decision"] == "within"
     assert "union needs no such rule" in way.sentence
-    assert "--sensitive illness,union --diverse illness --l" in way.commands[0]
+    assert all(words in way.commands[0] for words in ("--sensitive illness,union", "--diverse illness", "--l 2"))
     assert "--sensitive illness,union" in way.commands[1]
 
 
@@ -268,7 +268,8 @@ def test_households_that_protect_numbered_anew_are_no_names(tmp_path):
 
 
 def test_only_limits_that_are_held_are_shown():
-    accepted = [assess(CROWD, recipient=one, protection=False) for one in ("public", "restricted")]
+    asked = {"quasi_identifiers": ["age", "sex"], "protection": False}
+    accepted = [assess(CROWD, **asked, recipient=recipient) for recipient in ("public", "restricted")]
     shown = [[number.meaning for number in key_numbers(found)] for found in accepted]
     assert "1/11 is accepted" in shown[0][2]
     assert "accepted" not in shown[0][3]
@@ -311,7 +312,7 @@ def test_a_frontier_chooses_nothing_that_the_judge_of_its_release_refuses():
         safe = protect(table, **named, k=int(point.setting.removeprefix("k=")))
         known = {**named, "recipient": "trusted", "rows_are_people": True, "protection": False, "original": table}
         if point is found.chosen:
-            assert assess(safe.table, **known).verdict.decision == "within"
+            assert assess(safe.table, **known).verdict.exposures == ()
         elif point.k >= 3:
             assert assess(safe.table, **known).verdict.disclosed == ("ill",)
 

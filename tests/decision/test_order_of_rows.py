@@ -110,7 +110,8 @@ def test_of_a_release(table, tmp_path):
     write_protected(safe, file)
     marked, mark = pq.read_table(file), json.loads(mark_of(file).read_text())
     by_mark = told(judge_release(read_table(file), question))
-    by_original = told(judge_release(marked, question, original=table))
+    with_original = told(judge_release(marked, question, original=table))
+    by_original = with_original["decision"], with_original["risk"], with_original["highest"]
     for seed in range(ORDERS):
         again = tmp_path / f"again{seed}.parquet"
         pq.write_table(in_random_order(marked, seed), again)
@@ -118,4 +119,6 @@ def test_of_a_release(table, tmp_path):
         assert told(judge_release(read_table(again), question)) == by_mark
     for seed in range(ORDERS if len(table.column_names) < 10 else 1):  # it takes long
         mixed = in_random_order(marked, seed), in_random_order(table, 100 + seed)
-        assert told(judge_release(mixed[0], question, original=mixed[1])) == by_original
+        found = told(judge_release(mixed[0], question, original=mixed[1]))
+        # rows that say the same are anybody's among those, so numbers of the attack differ within its error
+        assert (found["decision"], found["risk"], found["highest"]) == by_original

@@ -59,7 +59,6 @@ def test_a_file_that_protect_says_no_to_gets_no_yes_later(tmp_path, ending):
     file = write_protected(safe, tmp_path / f"safe.{ending}")
     found = answers(file, NAMED)
     assert (found.decision, found.blamed) == ("exposed", ("code",))
-    assert any(exposure.startswith("Kept columns find people") for exposure in found.exposures)
 
 
 @pytest.mark.parametrize("output", [None, "midpoint"])
@@ -221,8 +220,8 @@ def test_an_original_does_not_replace_a_damaged_mark(tmp_path):
     found = answers(file, SHAKEN, original=str(original))
     assert found.decision == "undecided"
     assert "cannot be read" in found.unanswered[0].sentence
-    mark_of(file).unlink()  # then nothing says that values were changed
-    assert answers(file, SHAKEN, original=str(original)).decision == "within"
+    mark_of(file).unlink()  # then nothing says that values were changed, but rows are nobody's
+    assert answers(file, SHAKEN, original=str(original)).decision == "undecided"
 
 
 def test_an_original_that_was_changed_by_chance_itself_says_so(tmp_path):
@@ -367,7 +366,7 @@ def test_which_cells_of_a_kept_column_are_missing_counts_as_known_where_it_follo
             found = answers(file, asked, **more)
             assert (found.decision, found.blamed) == ("exposed", ("likes",))
     mark_of(file).unlink()
-    assert answers(file, named, original=table).blamed == ("likes",)
+    assert answers(file, named, original=table).decision == "undecided"  # nothing says what its labels cover
     assert assess(table, **named, protection=False).verdict.blamed == ()  # exact jobs: it adds nothing
 
 
@@ -380,7 +379,8 @@ def test_missing_cells_that_the_released_classes_tell_anyway_stop_no_yes(tmp_pat
     assert safe.kept_column_warnings == ()
     assert judge_protected(safe, Question(**named)).decision == "within"
     assert answers(file, named).decision == "within"
-    assert answers(file, named, original=table).decision == "within"
+    mark_of(file).unlink()
+    assert answers(file, named, original=table).decision == ("within" if k == 11 else "undecided")
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-1", "1" + "0" * 400])

@@ -88,7 +88,7 @@ def _attack_saw_nothing(findings: Findings) -> Iterator[Advice]:
             "to tell success from chance."
         )
         return
-    if findings.exceeds(attack):
+    if not attack.looks or findings.exceeds(attack):
         return
     limit = findings.question.limits.highest
     looks = sorted(attack.looks, key=lambda look: -look.share)

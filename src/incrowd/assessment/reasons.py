@@ -75,6 +75,8 @@ class Findings:
 
         A population changes nothing: its classes are those of coarsened values, which kept columns undo.
         """
+        if not attack.looks:
+            return False
         limits = self.question.limits
         everybody = next(look.low for look in attack.looks if look.share == 1)
         return judge(attack.low, limits.highest) == "over" or judge(everybody, limits.of_average) == "over"
@@ -102,11 +104,14 @@ class Findings:
 
     @property
     def sees_too_little(self) -> bool:
-        """True if the attack would not have seen people who are found, because there are too few people."""
+        """True if the attack would not have seen people who are found, because there are too few people.
+
+        Where nothing is coarse, or kept columns have one value, there is nothing to see.
+        """
         attack = self.evidence.attack
-        if attack is None or not attack.kept or not (attack.coarse or attack.looks):
+        if attack is None or not (attack.looks or not attack.people):
             return False
-        return attack.least_seen(self.question.limits.highest) >= 1
+        return bool(attack.kept and attack.coarse) and attack.least_seen(self.question.limits.highest) >= 1
 
     @property
     def is_open(self) -> bool:

@@ -72,12 +72,11 @@ def attack_by_learning(
     progress("learning what kept columns say", 0.0)
     rows = known[0].before.codes.size
     person = np.arange(rows) if person is None else np.unique(person, return_inverse=True)[1]
-    first = np.unique(person, return_index=True)[1]  # of several rows, the first says what is known of the person
+    first, classes = _persons(classes_of(known, rows), person, rng)
     known = [column.take(first) for column in known]
     secrets = [column.take(first) for column in secrets]
     names = tuple(column.name for column in known)
     coarse = [column.is_coarse for column in known]
-    classes = classes_of(known, first.size)
     some = _some_classes(classes, rng)
     columns = [
         KnownColumn.of(column.before.take(some), is_coarse=flag) for column, flag in zip(known, coarse, strict=True)
@@ -108,11 +107,26 @@ def attack_by_learning(
         names,
         tuple(name for name, flag in zip(names, coarse, strict=True) if flag),
         tuple(column.name for column in kept),
-        looks[0].people if looks else 0,
+        looks[0].people if looks else 0 if features and any(coarse) else first.size,
         looks,
         tuple(learnt),
         _shares(blame),
     )
+
+
+def _persons(row_classes: Rows, person: Rows, rng: np.random.Generator) -> tuple[Rows, Rows]:
+    """A row of every person, which says what is known of them, and the person's class: by the labels of all their rows.
+
+    It is the first row by its labels: which of several rows is written first says nothing.
+    """
+    order = np.lexsort((row_classes, person))
+    people, first = np.unique(person[order], return_index=True)
+    if people.size == person.size:
+        return order[first], row_classes[order[first]]
+    drawn = rng.integers(0, 2**63, int(row_classes.max()) + 1).astype(np.uint64)
+    histories = np.zeros(people.size, dtype=np.uint64)
+    np.add.at(histories, person, drawn[row_classes])  # equal for equal rows in any order, and for hardly any others
+    return order[first], np.unique(histories, return_inverse=True)[1].astype(np.int64)
 
 
 def _features(kept: Sequence[Coded], person: Rows, people: Rows) -> list[Feature]:

@@ -80,7 +80,7 @@ class LearnedAttack(Result):
         known: what the attacker knows.
         coarse: which of these the release does not show exactly.
         kept: the columns from which they learn.
-        people: how many people were attacked.
+        people: how many people were attacked; 0 if these are too few to learn from.
         looks: how many were found, by how confident the attacker was.
         secrets: the sensitive columns, and of how many people they were learnt.
         blamed: kept columns by how much of the attacker's odds comes from them, the largest share first.

@@ -17,6 +17,7 @@ from incrowd.attacks.learned_result import POSITION, LearnedAttack
 from incrowd.attacks.likeness import Rows
 from incrowd.attacks.released_columns import ReleasedColumn, read_cover
 from incrowd.backends import Coded, encode
+from incrowd.backends.row_hash import order_of_records
 from incrowd.errors import UnsupportedError
 from incrowd.tables import Table
 from incrowd.tables.label_cover import LabelCover
@@ -79,11 +80,14 @@ def attack_release_by_learning(
     if person is not None and person in released.columns:
         (numbered,) = encode(released, [person])
         whose = numbered.codes[released_rows].astype(np.int64)
+    coded = [part for column in columns.values() for part in (column.before, column.after) if part is not None]
+    coded += [column for column in kept_columns if column.name != POSITION]
+    order = order_of_records(coded)  # parts and samples must not depend on the order in which rows are written
     attack = attack_by_learning(
-        [columns[name] for name in known],
-        kept_columns,
-        [columns[name] for name in secrets],
-        person=whose,
+        [columns[name].take(order) for name in known],
+        [column.take(order) for column in kept_columns],
+        [columns[name].take(order) for name in secrets],
+        person=None if whose is None else whose[order],
         seed=seed,
         progress=progress,
     )

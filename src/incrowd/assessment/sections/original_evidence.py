@@ -19,6 +19,7 @@ from incrowd.protection.marks import OriginalFacts, read_mark
 from incrowd.protection.original_facts import facts_of_tables, unite_facts
 from incrowd.tables import RowKind
 from incrowd.tables.release_marks import is_shuffled
+from incrowd.tables.released_values import bounds_of
 from incrowd.wording import Advice, listed
 
 ORIGINAL = ("original",)
@@ -57,6 +58,7 @@ def ask_original(work: AssessmentState, unanswered: list[Advice], progress: Prog
         progress: callback that receives the current step and the share done.
     """
     facts = work.original if isinstance(work.original, OriginalFacts) else None
+    not_measured: Advice | None = None
     if work.original is not None and facts is None:
         roles = work.roles
         try:
@@ -68,13 +70,19 @@ def ask_original(work: AssessmentState, unanswered: list[Advice], progress: Prog
                 progress=progress,
             )
         except UnsupportedError as reason:
-            unanswered.append(Advice(f"What kept columns tell was not measured: {reason}", reason.hint))
+            not_measured = Advice(f"What kept columns tell was not measured: {reason}", reason.hint)
     try:
-        return unite_facts(facts, read_mark(work.table))
+        facts = unite_facts(facts, read_mark(work.table))
     except InputError as reason:
         hint = ORIGINAL if work.original is None else ()
         unanswered.append(Advice(f"What protect wrote down about this table does not count: {reason}.", hint))
-        return facts
+    if not_measured is not None and not _is_perturbed(facts, work.roles):  # else linkage measures the risk
+        unanswered.append(not_measured)
+    return facts
+
+
+def _is_perturbed(facts: OriginalFacts | None, roles: Roles) -> bool:
+    return facts is not None and not {*facts.perturbed}.isdisjoint(roles.quasi_identifiers)
 
 
 def _sensitive(work: AssessmentState) -> tuple[str, ...]:
@@ -87,20 +95,22 @@ def find_attack(
 ) -> LearnedAttack | None:
     """The attack by kept columns that holds for this release; advice in `unanswered` where none does."""
     coarse, kept = work.roles.generalised_quasi_identifiers, kept_columns(work)
-    if original is not None and {*original.perturbed} & {*work.roles.quasi_identifiers}:
+    if _is_perturbed(original, work.roles):
         return None  # linkage measures the risk
     attack = None if original is None else original.attack
     if attack is None:
         if coarse and kept:
             unanswered.append(_needs_original(coarse, kept))
         return None
-    known, learned = work.roles.quasi_identifiers, {*attack.known, *attack.kept}
-    names = [name for name in known if name not in attack.known]
+    known, attacked = work.roles.quasi_identifiers, {*attack.known}
+    attacked |= {end for name in attack.known for end in bounds_of(name)}  # ranges that are written as two columns
+    learned = {*attacked, *attack.kept}
+    names = [name for name in known if name not in attacked]
     names += [name for name in kept if name not in learned]
     measured = {secret.column for secret in attack.secrets}
     names += [name for name in work.roles.sensitive if name not in measured]
-    if attack.person != work.roles.person:
-        names += [name for name in (attack.person, work.roles.person) if name is not None]
+    if work.roles.person not in (None, attack.person):
+        names.append(work.roles.person)
     if names:
         unanswered.append(_attacked_without(list(dict.fromkeys(names))))
     return attack
