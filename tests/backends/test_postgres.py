@@ -263,7 +263,7 @@ def test_a_password_is_in_no_output(postgres, demo, tmp_path, capsys, monkeypatc
             "60000",
             "--html",
             "report.html",
-            "--save",
+            "--question",
             "question.toml",
         ],
         ["measure", address, "--table", "nothing", *qi],

@@ -20,7 +20,8 @@ def sample(tmp_path_factory):
     return file
 
 
-def test_it_says_what_the_number_means_and_who_may_have_the_data(capsys, sample):
+def test_it_says_what_the_number_means_and_who_may_have_the_data(capsys, sample, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "240")  # no cell is broken over lines
     code, out, err = run(capsys, "population", sample, "--qi", "age,zip", "--population", "2e4")
     assert code == 0
     assert "from the table to the population (B)" in " ".join(out.split())
@@ -59,7 +60,8 @@ def test_records_and_a_figure_are_written_once(capsys, sample, tmp_path):
     assert "exists already" in err
 
 
-def test_designs_are_used_and_what_makes_records_stand_out_is_said(capsys, tmp_path):
+def test_designs_are_used_and_what_makes_records_stand_out_is_said(capsys, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "240")  # no cell is broken over lines
     draw = np.random.default_rng(1)
     homes = np.repeat(np.arange(200), 2)
     frame = pd.DataFrame({"home": homes, "zip": (homes * 7) % 60, "age": draw.integers(0, 80, 400), "w": 20.0})

@@ -166,7 +166,10 @@ def test_ranges_in_a_users_notation_have_limits_and_open_ones_keep_their_open_en
 @pytest.mark.parametrize("kind", ["midpoint", "mean"])
 def test_every_type_of_number_survives(values, middle, kind):
     safe = protect(pa.table({"x": values}), quasi_identifiers=["x"], k=2, output=kind, identifiers=[])
-    assert safe.table["x"].type == values.type
+    expected = (
+        pa.date32() if values.type == pa.date64() else values.type
+    )  # days are read as days, however they are stored
+    assert safe.table["x"].type == expected
     assert safe.table["x"].to_pylist() == [middle, middle]
 
 

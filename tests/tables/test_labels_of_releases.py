@@ -15,11 +15,11 @@ from incrowd.attacks.encoding import encode_tables
 from incrowd.backends import encode
 from incrowd.errors import InputError
 from incrowd.evaluation.labels import read_meanings
-from incrowd.protection.outputs import join_bounds
 from incrowd.tables import write_table
 from incrowd.tables.file_codebook import FileCodebook
 from incrowd.tables.formats import WRITERS
 from incrowd.tables.labels import read_labels
+from incrowd.tables.released_values import join_bounds
 
 ROWS = 30
 TABLES = examples(4)  # tables for each method; `make fuzz` takes more

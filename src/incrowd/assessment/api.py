@@ -223,9 +223,10 @@ def advise(
     Raises:
         InputError: as `assess`.
 
-    >>> table = {"age": [30, 30, 41, 42]}
-    >>> [one.protection for one in advise(table, Question(quasi_identifiers=("age",), highest=0.5)).actions]
-    [{'k': 2}]
+    >>> table = {"age": [30, 30, 41, 42, 43] * 12}
+    >>> question = Question(quasi_identifiers=("age",), highest=1 / 20)
+    >>> [action.protection for action in advise(table, question).actions]
+    [{'k': 20}]
     """
     until = None if seconds is None else time.monotonic() + seconds
     work = _begin(read_table(data), question, progress, None)

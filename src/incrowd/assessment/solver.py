@@ -288,10 +288,10 @@ def judge_protected(
     Raises:
         InputError: as `judge_release`.
 
-    >>> ages = [age for age in range(30, 40) for _ in range(30)]
+    >>> ages = [age for age in range(20, 80) for _ in range(10)]
     >>> table = {"age": ages, "born": [2000 - age for age in ages]}
     >>> safe = protect(table, quasi_identifiers=["age"], k=60, output="midpoint", other=["born"], identifiers=[])
-    >>> judge_protected(safe, Question(quasi_identifiers=("age",), other=("born",))).blamed
+    >>> judge_protected(safe, Question(quasi_identifiers=("age",), other=("born",), highest=1 / 20)).blamed
     ('born',)
     """
     names = safe.released_quasi_identifiers or safe.quasi_identifiers  # in a cluster they keep their names

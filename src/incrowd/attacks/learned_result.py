@@ -134,7 +134,7 @@ class LearnedAttack(Result):
         """The smallest success among the most confident people that would have been above a limit; 1 if none would.
 
         >>> LearnedAttack((), (), (), 400, (Look(1.0, 400, 30, 0.05), Look(0.05, 20, 2, 0.01))).least_seen(1 / 11)
-        0.1475
+        0.135
         """
         return min((_least_success(look.people, limit) for look in self.looks), default=1.0)
 

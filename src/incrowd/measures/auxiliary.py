@@ -86,6 +86,7 @@ def find_refinements(
     Raises:
         UnsupportedError: the columns do not fit into memory, or the rows are elsewhere.
 
+    >>> from incrowd import read_table
     >>> town = np.arange(600) % 30
     >>> table = read_table({"county": [f"c{one // 10}" for one in town], "town": [f"t{one}" for one in town]})
     >>> [(fact.column, fact.quasi_identifier, fact.k) for fact in find_refinements(table, ["county"], ["town"])]

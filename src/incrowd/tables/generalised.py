@@ -205,8 +205,9 @@ class Prefixes(NamedTuple):
 def split_prefixes(labels: pa.Array) -> Prefixes:
     """Split the labels that are first characters of codes; they are trimmed.
 
-    >>> [list(part) for part in split_prefixes(pa.array(["937**", "*", None, "93722"]))]
-    [[0], ['937'], [2]]
+    >>> prefixes = split_prefixes(pa.array(["937**", "*", None, "93722"]))
+    >>> prefixes.places.tolist(), prefixes.starts, prefixes.hidden
+    ([0], ['937'], [2])
     """
     parts = pc.extract_regex(labels, r"^(?s:(?P<start>.*[^*]))(?P<stars>\*+)$")
     places = np.flatnonzero(parts.is_valid().to_numpy(zero_copy_only=False))
