@@ -69,7 +69,7 @@ def demo_table(rows: int = 100_000, seed: int = 0) -> pa.Table:
         generator = np.random.default_rng([seed, number])
         drawn = _draw_block(land, generator)
         keep = min(_BLOCK, rows - start)
-        diagnosis = pa.DictionaryArray.from_arrays(pa.array(drawn.pop("diag_p")[:keep]), codes)
+        diagnosis = codes.take(pa.array(drawn.pop("diag_p")[:keep]))  # files hold no code that no stay has
         columns = {name: pa.array(values[:keep]) for name, values in drawn.items()}
         blocks.append(pa.table({**columns, "diag_p": diagnosis}))
     return pa.concat_tables(blocks)

@@ -127,10 +127,12 @@ def test_a_search_says_which_columns_it_left_out_and_why(script, table, found_by
 
 def test_no_green_mark_over_a_kept_column_that_undoes_it(table, found_by):
     result, page = found_by(f"{TABLES}/{table}/protections", {"protection": {"k": 30}})
-    assert result["undone"]
+    assert result["verdict"]["blamed"] == ["age_again"]
     assert "✓" not in page
     assert 'class="verdict no"' in page
-    assert page.index("age_again is kept and gives age back") < page.index("Download") < page.index("Before and after")
+    (reason,) = result["verdict"]["exposures"]
+    assert "age_again" in reason
+    assert page.index(reason) < page.index("Download") < page.index("Before and after")
 
 
 def test_protection_is_judged_by_the_limits_and_tells_of_the_secret(script, table, found_by):

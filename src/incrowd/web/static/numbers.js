@@ -21,10 +21,12 @@ export function parseNumber(text) {
   return share ? number / 100 : number;
 }
 
-/** The smallest class whose risk of 1 ÷ size is accepted, as in `recipients.py`: the limits 0.33, 0.09 and 0.05 mean classes of 3, 11 and 20. */
+const CLASS_SIZES = [3, 11, 20]; // of the sources, which round 1/3 to 0.33 and 1/11 to 0.09
+
+/** The smallest class whose risk of 1 ÷ size is accepted, as in `recipients.py`: from 0.33 and 0.09 on, 1/3 and 1/11 are meant. */
 export function smallestClass(limit) {
-  const size = Math.ceil(1 / limit - 1e-9), rounded = 1 / size < limit * (1 - 1e-9) && size > 1 && limit === Math.round(100 / (size - 1)) / 100;
-  return rounded ? size - 1 : size;
+  const conventional = CLASS_SIZES.find((size) => Math.round(100 / size) / 100 <= limit && limit < 1 / size);
+  return conventional ?? Math.ceil(1 / limit - 1e-9);
 }
 
 /** Parse a number of people; 10.000 may be ten, so it is accepted only if the share has a decimal comma. */
