@@ -48,7 +48,7 @@ def test_advised_protection_is_told_to_programs_too():
     asked = {"quasi_identifiers": known, "sensitive": secret, "identifiers": ("full, name",), "rows_are_people": True}
     advice = assess(table, **asked).verdict.actions[-1]
     assert advice.protection == {
-        "k": 11,
+        "k": 22,
         "sensitive": ["illness, chronic"],
         "l": 2,
         "diversity": "recursive",

@@ -44,8 +44,7 @@ def test_secrets_in_random_order_are_not_learnt(values: list[str], seed: int) ->
 def test_what_follows_from_known_columns_is_no_gain(secret: np.ndarray) -> None:
     kept, hidden = secret_of(secret), left_out(secret, visits=RNG.poisson(3, len(KNOWN)))
     assert kept.certain > 0.9 * kept.people
-    assert kept.low < 0.02  # of people between the classes from which the function is learnt
-    assert hidden.low == 0.0
+    assert max(kept.low, hidden.low) < 0.02  # of people between the classes from which the function is learnt
 
 
 def test_a_formula_tells_the_secret_that_was_left_out() -> None:

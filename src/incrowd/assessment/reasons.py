@@ -104,14 +104,11 @@ class Findings:
 
     @property
     def sees_too_little(self) -> bool:
-        """True if the attack would not have seen people who are found, because there are too few people.
-
-        Where nothing is coarse, or kept columns have one value, there is nothing to see.
-        """
+        """True if the attack would not have seen people who are found, because there are too few people."""
         attack = self.evidence.attack
-        if attack is None or not (attack.looks or not attack.people):
+        if attack is None or not (attack.kept and attack.coarse):
             return False
-        return bool(attack.kept and attack.coarse) and attack.least_seen(self.question.limits.highest) >= 1
+        return attack.least_seen(self.question.limits.highest) >= 1
 
     @property
     def is_open(self) -> bool:

@@ -106,8 +106,8 @@ def attack_by_learning(
     return LearnedAttack(
         names,
         tuple(name for name, flag in zip(names, coarse, strict=True) if flag),
-        tuple(column.name for column in kept),
-        looks[0].people if looks else 0 if features and any(coarse) else first.size,
+        tuple(column.name for column in kept if column.size > 1),
+        looks[0].people if looks else 0,
         looks,
         tuple(learnt),
         _shares(blame),

@@ -79,8 +79,8 @@ class LearnedAttack(Result):
     Attributes:
         known: what the attacker knows.
         coarse: which of these the release does not show exactly.
-        kept: the columns from which they learn.
-        people: how many people were attacked; 0 if these are too few to learn from.
+        kept: the columns from which they learn; those with one value tell nothing.
+        people: how many people were attacked; 0 if nothing can be learnt, or people are too few to learn from.
         looks: how many were found, by how confident the attacker was.
         secrets: the sensitive columns, and of how many people they were learnt.
         blamed: kept columns by how much of the attacker's odds comes from them, the largest share first.

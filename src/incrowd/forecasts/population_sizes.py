@@ -60,6 +60,17 @@ def forecast_sizes(people: int, population: int | None) -> list[int]:
     return sorted(size for size in wanted if people <= size <= largest)
 
 
+def people_drawn(people: int, population: int | None) -> int:
+    """Synthetic people for the forecast of a table, whatever sizes are asked for: every page gives one answer.
+
+    A city is drawn, and larger populations are extrapolated.
+
+    >>> people_drawn(1_000, None), people_drawn(500_000, 3_000_000)
+    (1000000, 3000000)
+    """
+    return max(population or 0, 4 * people, POPULATIONS["city"])
+
+
 def drawn_sizes(largest: float) -> list[float]:
     """The sizes at which the line of a forecast is drawn: round ones up to the world, or up to a larger requested one.
 

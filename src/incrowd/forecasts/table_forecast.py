@@ -11,7 +11,13 @@ import numpy as np
 from incrowd._support.progress import Progress, part, silent
 from incrowd.classes import ClassSizes, class_sizes_of
 from incrowd.forecasts.law import forecast_fit
-from incrowd.forecasts.population_sizes import POPULATIONS, forecast_sizes, round_sizes, settle_populations
+from incrowd.forecasts.population_sizes import (
+    POPULATIONS,
+    forecast_sizes,
+    people_drawn,
+    round_sizes,
+    settle_populations,
+)
 from incrowd.forecasts.result import Estimate, Forecast, TableForecast
 from incrowd.pitman_yor import ClassSizeFit, fit_class_sizes
 from incrowd.populations import PopulationRisk
@@ -21,8 +27,6 @@ from incrowd.populations.sample import Sample, read_sample
 from incrowd.special import Floats
 from incrowd.tables import TableLike, read_table
 from incrowd.wording import whole
-
-_MOST_DRAWN = 1_000_000  # synthetic people drawn for the requested populations; larger ones are extrapolated
 
 
 def forecast_table(
@@ -90,8 +94,7 @@ def forecast_table(
     fit = _law_of(sample)
     law = _law_at(fit, *settle_populations(at, populations or {}), k, seed=seed)
     wanted = sorted({*forecast_sizes(people, drawn_from), *(int(size) for size in law.at if size > people)})
-    within_reach = [int(size) for size in law.at if size <= _MOST_DRAWN]
-    drawn = max(drawn_from or 0, 4 * people, *within_reach, 0)
+    drawn = people_drawn(people, drawn_from)
     risks = estimate_risks(sample, wanted, seed=seed, drawn=drawn, progress=part(progress, 0.0, 1.0))
     beyond = forecast_from_risks(sample, risks, seed=seed)
     within = [size for size in round_sizes(people) if size < people]

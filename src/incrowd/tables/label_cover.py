@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 Places = NDArray[np.int64]
 
@@ -100,6 +103,8 @@ class LabelCover:
 
     def matrix(self) -> csr_array:
         """Labels by values, True where a label covers a value."""
+        from scipy.sparse import csr_array  # not loaded where labels are only read
+
         _, ranks = expand(self.run_start, self.run_end)
         ends = np.concatenate([[0], np.cumsum(self.counts)])
         columns = self.places[ranks]

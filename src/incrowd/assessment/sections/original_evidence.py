@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from incrowd._support.progress import Progress
+from incrowd.assessment.open_columns import has_one_value
 from incrowd.assessment.roles import Roles
 from incrowd.assessment.sections.section import AssessmentState
 from incrowd.attacks.learned_result import LearnedAttack
@@ -40,9 +41,10 @@ def settle_row_kind(seen: RowKind, original: OriginalFacts | None) -> RowKind:
 
 
 def kept_columns(work: AssessmentState) -> list[str]:
-    """The columns from which an attacker can learn: without nested ones, which are not examined, and pseudonyms."""
+    """The columns from which an attacker can learn: not nested ones, pseudonyms, and those with one value."""
     roles = work.roles
     excluded = {*work.table.nested, *roles.pseudonyms, *roles.quasi_identifiers, roles.person}
+    excluded |= {suggestion.column for suggestion in roles.suggested if has_one_value(suggestion)}
     return [name for name in work.table.columns if name not in excluded]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from incrowd.assessment.sections.section import AssessmentState, RiskCurve, Section
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.forecasts.population_sizes import forecast_sizes
+from incrowd.forecasts.population_sizes import forecast_sizes, people_drawn
 from incrowd.populations import PopulationRisk
 from incrowd.populations.estimators import estimate_risks
 from incrowd.populations.sample import Sample, read_sample
@@ -35,9 +35,11 @@ def risk_curve(work: AssessmentState) -> RiskCurve:
 def _estimate_curve(work: AssessmentState) -> RiskCurve:
     people, sample = work.answers["facts"].people, _read_sample(work)
     asked = sample.population if population_is_known(work) else None
-    most = max(asked or 0, 4 * people)
     at = forecast_sizes(people, asked)
-    return RiskCurve(sample, estimate_risks(sample, at, seed=work.seed, drawn=most, progress=work.part(SECTION)))
+    return RiskCurve(
+        sample,
+        estimate_risks(sample, at, seed=work.seed, drawn=people_drawn(people, asked), progress=work.part(SECTION)),
+    )
 
 
 def _read_sample(work: AssessmentState) -> Sample:
