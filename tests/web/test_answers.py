@@ -176,7 +176,8 @@ def test_a_column_that_is_passed_on_and_tells_people_apart_is_told_of_until_it_i
     script.patch(f"{TABLES}/{table}/settings", json={"roles": {"ticket": "identifier"}})
     result, page = found_by(f"{TABLES}/{table}/protections", {"protection": {"k": 5}})
     assert [one["column"] for one in result["unchanged"]] == ["note"]
-    assert 'class="verdict if"' in page  # a yes that rests on what was declared
+    assert 'class="verdict yes"' in page
+    assert "nobody outside knows note, as you said" in page  # the yes rests on what was declared
     assert 'class="drop"' not in page
 
 
