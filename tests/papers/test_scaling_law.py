@@ -9,13 +9,15 @@ import pytest
 from papers.corpora import FAMILIES, TABLES, available_tables, generated, random_attributes
 from papers.page import write_pages
 from papers.scaling_law.plain_fit import fit_as_published, published_loss
-from papers.scaling_law.published import FRACTIONS, NAMES, TABLE_1
+from papers.scaling_law.published import FACES_2002, FRACTIONS, NAMES, TABLE_1
 from papers.scaling_law.specification import _remark_on_prior, _remark_on_sign
 from papers.scaling_law.studies import collections, corpora, movement, sparse_studies
+from papers.scaling_law.world_population import _interval_in_words
 
 from incrowd.curves import Curve
 from incrowd.errors import UnsupportedError
-from incrowd.pitman_yor import PitmanYor
+from incrowd.forecasts import Estimate
+from incrowd.pitman_yor import PitmanYor, fit_curve
 from papers import Context, paper, reproduce
 
 
@@ -180,12 +182,22 @@ def test_sentences_follow_the_numbers():
     assert "+0.0010" in _remark_on_sign([0.1, 0.001], "negative", [0.001])
 
 
-def test_an_interval_that_ends_at_the_estimate_says_so(quick):
+def test_the_laws_interval_holds_what_was_measured(quick):
     law = next(row for what, row in rows(quick[0]["scale"]).items() if what.endswith("PYC-MB"))
-    assert "one-sided" in law.remark
+    low, high = map(float, re.search(r"95 % interval (\S+) to ([\d.]+\d)", law.remark).groups())
+    assert low < law.paper < high
+    assert "one-sided" not in law.remark
     others = [row.remark for what, row in rows(quick[0]["scale"]).items() if not what.endswith("PYC-MB")]
     assert all("off" in remark for remark in others)
     assert sum("nearest" in row.remark for row in rows(quick[0]["scale"]).values()) == 1
+
+
+def test_an_interval_that_ends_at_the_estimate_says_so():
+    fit = fit_curve(Curve.from_points(list(FACES_2002), list(FACES_2002.values())))
+    both_sides = _interval_in_words(fit, Estimate.containing([0.7], [0.6], [0.8]))
+    stretched = _interval_in_words(fit, Estimate.containing([0.7], [0.5], [0.6]))
+    assert both_sides == "95 % interval 0.60 to 0.80."
+    assert stretched.startswith("95 % interval 0.50 to 0.70: one-sided")
 
 
 def test_held_tables_are_used(folder):
