@@ -179,7 +179,9 @@ def _people_are_found_by_kept_columns(findings: Findings) -> Iterator[str]:
     attack = findings.evidence.attack
     if attack is None or not attack.looks or not findings.exceeds(attack):
         return
-    look = max(attack.looks, key=lambda one: one.low)
+    look = max(attack.looks, key=lambda look: look.low)
+    if judge(look.low, findings.question.limits.highest) != "over":  # then it is the average
+        look = next(look for look in attack.looks if look.share == 1)
     surest = "" if look.share == 1 else f" the {percent(look.share)} of whom they are most confident,"
     why = f" Most of it comes from {listed(list(findings.blamed)[:_MOST_BLAMED])}." if findings.blamed else ""
     yield (

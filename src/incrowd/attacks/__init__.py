@@ -1,23 +1,8 @@
-"""Attacks on any release: protected, perturbed or synthetic. One attack per file."""
+"""Attacks on any release: protected, perturbed or synthetic. One attack per file.
 
-from incrowd.attacks.api import KINDS, attack, attack_release, kinds_for
-from incrowd.attacks.report import ExposedRow, GroupRisk, ReleaseAttacks
-from incrowd.attacks.result import AtPopulation, AttackKind, AttackRisk, Rate
-from incrowd.attacks.synthesis import Synthetic, split_table, synthesise
+The public names are listed in `__init__.pyi`; each is imported on first use, so that reading a mark imports no attack.
+"""
 
-__all__ = [
-    "KINDS",
-    "AtPopulation",
-    "AttackKind",
-    "AttackRisk",
-    "ExposedRow",
-    "GroupRisk",
-    "Rate",
-    "ReleaseAttacks",
-    "Synthetic",
-    "attack",
-    "attack_release",
-    "kinds_for",
-    "split_table",
-    "synthesise",
-]
+from incrowd._support.lazy_names import lazy_names
+
+__all__, __getattr__ = lazy_names(__name__, __file__)

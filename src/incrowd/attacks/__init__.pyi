@@ -1,0 +1,14 @@
+from incrowd.attacks.api import KINDS as KINDS
+from incrowd.attacks.api import attack as attack
+from incrowd.attacks.api import attack_release as attack_release
+from incrowd.attacks.api import kinds_for as kinds_for
+from incrowd.attacks.report import ExposedRow as ExposedRow
+from incrowd.attacks.report import GroupRisk as GroupRisk
+from incrowd.attacks.report import ReleaseAttacks as ReleaseAttacks
+from incrowd.attacks.result import AtPopulation as AtPopulation
+from incrowd.attacks.result import AttackKind as AttackKind
+from incrowd.attacks.result import AttackRisk as AttackRisk
+from incrowd.attacks.result import Rate as Rate
+from incrowd.attacks.synthesis import Synthetic as Synthetic
+from incrowd.attacks.synthesis import split_table as split_table
+from incrowd.attacks.synthesis import synthesise as synthesise
