@@ -24,7 +24,7 @@ _IS_SEARCH = not {"INCROWD_CALLS", "INCROWD_TABLES"}.isdisjoint(os.environ)
 settings.register_profile("incrowd", deadline=None, max_examples=60, derandomize=not _IS_SEARCH)
 settings.load_profile("incrowd")
 typer.main.get_command = cache(typer.main.get_command)  # made once, not for every command that a test runs
-_PATIENCE = 60_000  # milliseconds until what a page is to show counts as missing: on a busy machine all takes longer
+_PATIENCE = 180_000  # milliseconds until what a page is to show counts as missing: on a busy machine all takes longer
 _DRAW_BLOCK = demo._draw_block
 
 

@@ -8,6 +8,7 @@ import random
 
 import numpy as np
 import pytest
+from tests.forecasts.test_open_set import GALLERIES
 
 import incrowd
 from incrowd import (
@@ -24,12 +25,14 @@ from incrowd import (
 from incrowd.assessment import Question, find_release
 from incrowd.attacks.api import attack_release
 from incrowd.attacks.copies import CopiedPeople, NearCopies
+from incrowd.attacks.learned_result import LearntSecret
 from incrowd.attacks.synthesis import synthesise
 from incrowd.curves.study_accuracy import study_accuracy
 from incrowd.evaluation import distributions
 from incrowd.figures.figure_of_result import FIGURES
-from incrowd.forecasts import forecast_table
+from incrowd.forecasts import forecast_open_set, forecast_table
 from incrowd.leaks import leak_table
+from incrowd.leaks.leak_of_sample import leak_of_sample
 from incrowd.leaks.partial_leak import simulate_partial_leak
 from incrowd.measures.auxiliary import find_refinements
 from incrowd.measures.row_order import followed_columns
@@ -205,6 +208,11 @@ def every_result(results):
         measures.itemset_anonymity({"who": [1, 1, 2, 2], "item": list("abab")}, person="who", item="item", known=1),
         (homes := measures.household_risk({"h": [1, 1], "a": [1, 2]}, household="h", quasi_identifiers=["a"])),
         *homes.by_knowledge,
+        LearntSecret("illness", 100, 40, 39, 20, 0.1),
+        leak_of_sample(ClassSizes.from_sizes([3, 2, 1, 1]), people=5, leaked=2),
+        forecast_open_set(
+            *draw_scores(np.random.default_rng(6), 1_500, 5.0, 1.0, 0.0), GALLERIES, threshold=3.5, at=[3_000]
+        ),
         *find_refinements(
             read_table({"town": np.arange(600) % 60, "county": np.arange(600) % 60 // 20}), ["county"], ["town"]
         ),

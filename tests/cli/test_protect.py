@@ -326,7 +326,7 @@ def test_rows_that_may_not_be_people_are_said_to_be_people(capsys, tmp_path):
 
 def test_a_recipient_asks_for_the_classes_that_pass(capsys, people, tmp_path):
     out = tmp_path / "safe.parquet"
-    asked = ["--qi", QI, "--other", "pay", "--recipient", "trusted", "--out", out]
+    asked = ["--qi", QI, "--drop", "pay", "--recipient", "trusted", "--out", out]
     code, shown, err = run(capsys, "protect", people, *asked, "--json")
     found = json.loads(shown)
     assert code == 0, err
@@ -363,13 +363,13 @@ def test_a_column_that_gives_ages_back_is_a_no_however_they_are_written(capsys, 
 
 def test_the_frontier_marks_the_most_detail_within_the_limits(capsys, people):
     asked = ["frontier", people, "--qi", QI, "--recipient", "trusted"]
-    code, shown, err = run(capsys, *asked, "--other", "pay", "--json")
+    code, shown, err = run(capsys, *asked, "--drop", "pay", "--json")
     assert code == 0, err
     found = json.loads(shown)
     within = [point for point in found["points"] if point["k"] >= 3 and point["correctness"] <= 1 / 3]
     assert {point["decision"] for point in within} == {"within"}
     assert found["chosen"]["granularity"] == max(point["granularity"] for point in within)
-    code, shown, err = run(capsys, *asked, "--other", "pay", "--method", "partition")
+    code, shown, err = run(capsys, *asked, "--drop", "pay", "--method", "partition")
     assert "partition k=3 ←" in shown
     assert "the most detail that may go to a trusted recipient: partition k=3" in " ".join(shown.split())
     code, shown, err = run(capsys, *asked, "--method", "partition", "--k", "3,5")  # nobody judged the pay
@@ -470,7 +470,7 @@ def test_appending_for_a_recipient_says_what_assess_says(tmp_path, capsys):
 
 
 def test_a_limit_on_the_highest_risk_asks_for_the_classes_that_pass(capsys, people, tmp_path):
-    asked = ["protect", people, "--qi", QI, "--other", "pay", "--out", tmp_path / "safe.csv", "--force", "--json"]
+    asked = ["protect", people, "--qi", QI, "--drop", "pay", "--out", tmp_path / "safe.csv", "--force", "--json"]
     asked.append("--rows-are-people")
     for words, size in ((["--max-risk", "25%"], 4), (["--highest", "0.2"], 5), (["--to", "trusted"], 3)):
         code, shown, err = run(capsys, *asked, *words)
@@ -482,7 +482,7 @@ def test_a_limit_on_the_highest_risk_asks_for_the_classes_that_pass(capsys, peop
 
 
 def test_a_frontier_by_how_well_records_are_told_from_original_ones(capsys, people):
-    asked = ["frontier", people, "--qi", QI, "--other", "pay", "--method", "partition,sorted", "--k", "3"]
+    asked = ["frontier", people, "--qi", QI, "--drop", "pay", "--method", "partition,sorted", "--k", "3"]
     asked += ["--recipient", "trusted"]
     code, shown, err = run(capsys, *asked, "--loss", "pmse", "--json")
     assert code == 0, err

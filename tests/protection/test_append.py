@@ -220,7 +220,7 @@ def test_names_that_text_files_escape_can_be_continued(tmp_path):
     table = read_table(tmp_path / "three.csv")
     assert table.columns == ("'=age", "'-ill", "'@note")
     assert Counter(table.to_arrow()["'-ill"].to_pylist()) == {"'=a": 3, "b": 6}
-    assert {"'-ill", "'@note"} <= {*read_mark(table).attack.kept}
+    assert "'-ill" in read_mark(table).attack.kept
 
 
 def test_a_secret_that_l_does_not_hold_for_stays_a_secret_of_the_release(tmp_path):

@@ -147,13 +147,14 @@ def test_people_whose_numbers_were_removed_are_asked_about_later_too(tmp_path):
 
 
 def test_a_mark_holds_no_cell_and_goes_with_its_file(tmp_path):
-    table = {"=age": [f"cellar{number // 12}" for number in range(48)], "+note": ["hidden"] * 48}
+    table = {"=age": [f"cellar{number // 12}" for number in range(48)], "+note": ["hidden", "buried"] * 24}
     safe = protect(table, quasi_identifiers=["=age"], k=11, other=["+note"], identifiers=[])
     file = write_protected(safe, tmp_path / "safe.csv")
     text = mark_of(file).read_text()
     assert "cellar" not in text
     assert "hidden" not in text
-    assert read_mark(read_table(str(file))).attack.kept == ("'+note",)
+    assert "buried" not in text
+    assert "'+note" in read_mark(read_table(str(file))).attack.kept
     copy = copy_release(file, tmp_path / "copy.csv")
     assert read_mark(read_table(str(copy))) == read_mark(read_table(str(file)))
     remove_release(copy)

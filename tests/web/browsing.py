@@ -60,7 +60,7 @@ def place(page, name):
 
 def answered(page, place):
     """Wait for an answer in its place, all of it."""
-    page.wait_for_selector(f"{place}[data-shown]:not([aria-busy]):not(:has([data-drawn=now]))")
+    page.wait_for_selector(f"{place}[data-shown]:not([aria-busy]):not(:has([data-drawn=now]))", timeout=180_000)
     assert page.query_selector_all(f"{place} [data-drawn=no]") == []
 
 

@@ -106,7 +106,7 @@ class Findings:
     def sees_too_little(self) -> bool:
         """True if the attack would not have seen people who are found, because there are too few people."""
         attack = self.evidence.attack
-        if attack is None or not (attack.kept and attack.coarse):
+        if attack is None or not attack.coarse or {*attack.kept} <= {POSITION}:  # the order of rows is looked at itself
             return False
         return attack.least_seen(self.question.limits.highest) >= 1
 

@@ -189,7 +189,13 @@ def _columns_of_steps(options: ProtectOptions) -> set[str]:
     steps = options.steps or ()
     if options.method == "perturb":
         return {name for step in steps for name in step.columns}
-    if not all(isinstance(step, tuple | list) and len(step) == 2 and isinstance(step[0], str) for step in steps):
+    if not all(
+        isinstance(step, tuple | list)
+        and len(step) == 2
+        and isinstance(step[0], str)
+        and isinstance(step[1], str | Hierarchy)
+        for step in steps
+    ):
         raise InputError("a step of masking is a pair of a column and what to do: ('age', 'ranges=20')", hint="step")
     return {name for name, _ in steps}
 

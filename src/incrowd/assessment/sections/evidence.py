@@ -122,11 +122,13 @@ def gather_evidence(work: AssessmentState) -> Evidence:
     order = [one.column for one in followed if one.column not in roles.pseudonyms]  # pseudonyms are visible anyway
     order += original.row_order if original is not None else ()
     attack = None if work.question.synthetic else find_attack(work, original, unanswered)
+    refinements = _refinements(work, unanswered)
+    secrets = _secrets(work, unanswered, part(tell, 0.8, 1.0))
     return Evidence(
         tuple(sorted(undecided, key=lambda one: (-one.added, -(one.learned or 0), one.k, -one.correctness))),
         together,
         harmless,
-        _secrets(work, unanswered, part(tell, 0.8, 1.0)),
+        secrets,
         attack,
         rows,
         tuple(unanswered),
@@ -136,7 +138,7 @@ def gather_evidence(work: AssessmentState) -> Evidence:
         linking_columns(table, work.question, roles, rows),
         linkage if linkage is not None and {*linkage.known} == {*names} else None,
         why_no_sample(work, original) if population_is_known(work) else None,
-        _refinements(work, unanswered),
+        refinements,
     )
 
 
