@@ -9,6 +9,7 @@ import random
 import numpy as np
 import pytest
 from tests.forecasts.test_open_set import GALLERIES
+from tests.forecasts.test_open_set import draw as draw_scores
 
 import incrowd
 from incrowd import (
