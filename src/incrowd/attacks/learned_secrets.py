@@ -90,11 +90,11 @@ class Candidates:
         return cls(targets, owner, rows, np.ones(owner.size)).normalised()
 
     def without_weights(self) -> Candidates:
-        """The same pairs, each row of a person as likely as the others."""
+        """The pairs with each row of a person as likely as the others."""
         return replace(self, weights=np.ones(self.weights.size)).normalised()
 
     def normalised(self) -> Candidates:
-        """The same pairs, with weights that sum to 1 for each person."""
+        """The pairs with weights that sum to 1 for each person."""
         sums = np.bincount(self.owner, self.weights, self.targets.size)
         return replace(self, weights=self.weights / np.maximum(sums, 1e-300)[self.owner])
 
